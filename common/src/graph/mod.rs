@@ -1,0 +1,437 @@
+//! The search graph of proof-number search, for one threshold (PNS) or several (GPNS): one node
+//! for each position, however it was reached, and every parent updated, deepest first.
+//!
+//! Jobs are taken from it: a frontier node is leased, others are selected meanwhile, and what a
+//! sub-search found about it is folded in. A search without jobs is the case where each selected
+//! node is expanded at once.
+//!
+//! Merging is exact because [`Game::key`] holds all of the history that can still matter; the
+//! graph has no cycles because games are finite and a key never recurs within one. With merging
+//! switched off every way to a position has its own node, and the graph is a tree.
+//!
+//! - `store`: nodes, edges, index and memory.
+//! - `update`: numbers of parents from their children's, under leases.
+//! - `lease`: taking nodes as jobs, and giving them back.
+//! - `relevance`: freeing what no open threshold depends on.
+
+mod lease;
+mod relevance;
+mod store;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use smallvec::SmallVec;
+
+use crate::effort::{Effort, EffortPair};
+use crate::efforts::{Evaluation, Width, best_move, for_player};
+use crate::game::{Game, Move, MoveList};
+use crate::job::{ChildFindings, Findings, Initialisation, Question};
+
+pub use lease::Selection;
+pub use store::NodeId;
+use store::{Mark, Store};
+use update::Worklist;
+
+/// How a graph is built and searched.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphSettings {
+    /// How new frontier nodes start.
+    pub initialisation: Initialisation,
+    /// Whether positions that are reached in several ways share a node.
+    pub merge: bool,
+    /// How nodes are selected while others are leased.
+    pub selection: Selection,
+    /// How many bytes the nodes may take.
+    pub memory: u64,
+}
+
+/// The most thresholds that a graph can have: it marks the locked ones of a node in one word.
+pub const MAX_THRESHOLDS: usize = 32;
+
+/// A graph grown from one position.
+#[derive(Debug)]
+pub struct Graph<G: Game, W> {
+    game: G,
+    question: Question,
+    evaluation: Evaluation<W>,
+    settings: GraphSettings,
+    store: Store<G::Key, W>,
+    root: NodeId,
+    /// The nodes from the root to the current one.
+    path: Vec<NodeId>,
+    /// The moves played along the path.
+    path_moves: Vec<Move>,
+    /// The position at the end of the path.
+    position: G::Position,
+    worklist: Worklist,
+    /// The numbers that leased nodes had before a virtual outcome replaced them.
+    actual: HashMap<NodeId, SmallVec<[EffortPair; 4]>>,
+    /// Leased nodes that have been freed or solved since they were last asked for.
+    moot: Vec<NodeId>,
+    leased: usize,
+    expansions: u64,
+    created: u64,
+}
+
+impl<G: Game, W: Width> Graph<G, W> {
+    /// A graph with nothing but its root, at `position`.
+    ///
+    /// # Panics
+    ///
+    /// If the question has more than [`MAX_THRESHOLDS`] thresholds.
+    pub fn new(
+        game: G,
+        position: G::Position,
+        question: Question,
+        width: W,
+        settings: GraphSettings,
+    ) -> Graph<G, W> {
+        assert!(width.get() <= MAX_THRESHOLDS, "a graph has at most {MAX_THRESHOLDS} thresholds");
+        let evaluation = Evaluation::new(question, width, settings.initialisation);
+        let mut store = Store::new(width, settings.merge);
+        let root = store.add(game.key(&position), game.to_move(&position), 0);
+        evaluation.new_node(&game, &position, |i, pair| store.pairs_mut(root)[i] = pair);
+        store.set(root, Mark::OnPath, true);
+        Graph {
+            game,
+            question,
+            evaluation,
+            settings,
+            store,
+            root,
+            path: vec![root],
+            path_moves: Vec::new(),
+            position,
+            worklist: Worklist::default(),
+            actual: HashMap::new(),
+            moot: Vec::new(),
+            leased: 0,
+            expansions: 0,
+            created: 1,
+        }
+    }
+
+    /// The game.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// What the graph is asked about its root.
+    pub fn question(&self) -> Question {
+        self.question
+    }
+
+    /// The root.
+    pub fn root(&self) -> NodeId {
+        self.root
+    }
+
+    /// Whether every threshold asked is solved at the root.
+    pub fn is_solved(&self) -> bool {
+        self.root_efforts().iter().all(|pair| pair.is_solved())
+    }
+
+    /// The root's numbers, one pair for each threshold asked.
+    pub fn root_efforts(&self) -> &[EffortPair] {
+        self.store.pairs(self.root)
+    }
+
+    /// The numbers of a node.
+    pub fn efforts(&self, node: NodeId) -> &[EffortPair] {
+        self.store.pairs(node)
+    }
+
+    /// How often a node has been expanded, the root included.
+    pub fn expansions(&self) -> u64 {
+        self.expansions
+    }
+
+    /// Descents as the papers count them: the root's own expansion is none.
+    pub fn descents(&self) -> u64 {
+        self.expansions.saturating_sub(1)
+    }
+
+    /// The number of nodes created.
+    pub fn created(&self) -> u64 {
+        self.created
+    }
+
+    /// The number of nodes in memory.
+    pub fn live(&self) -> usize {
+        self.store.live()
+    }
+
+    /// The largest number of nodes that were in memory at one time.
+    pub fn peak(&self) -> usize {
+        self.store.peak()
+    }
+
+    /// The bytes that nodes, edges and index take.
+    pub fn bytes(&self) -> u64 {
+        self.store.bytes()
+    }
+
+    /// The position at the end of the last descent.
+    pub fn position(&self) -> &G::Position {
+        &self.position
+    }
+
+    /// The moves of the last descent, from the root.
+    pub fn path_moves(&self) -> &[Move] {
+        &self.path_moves
+    }
+
+    /// Descends to a most-proving frontier node that is not leased, and makes it the current one.
+    /// The index is that of the threshold for which it is most proving. `None` if the graph is
+    /// solved, or if nothing can be selected before a lease comes back.
+    pub fn select(&mut self) -> Option<(NodeId, usize)> {
+        let threshold = self.open_threshold()?;
+        loop {
+            let node = *self.path.last()?;
+            if self.store.is_leaf(node) {
+                let free = !self.store.has(node, Mark::Leased);
+                return free.then_some((node, threshold));
+            }
+            let (child, mv) = self.most_proving_child(node, threshold)?;
+            self.descend(child, mv);
+        }
+    }
+
+    /// The child that the player to move at `node` has the least effort with; among equals the
+    /// last.
+    fn most_proving_child(&self, node: NodeId, threshold: usize) -> Option<(NodeId, Move)> {
+        let player = self.store.player(node);
+        let bit = 1 << threshold;
+        let unlocked =
+            self.store.children(node).filter(|&(c, _)| self.store.node(c).locked & bit == 0);
+        unlocked
+            .rev()
+            .map(|(c, mv)| (for_player(player, self.store.pair(c, threshold)).0, c, mv))
+            .min_by_key(|&(wanted, ..)| wanted)
+            .filter(|&(wanted, ..)| !wanted.is_infinite())
+            .map(|(_, child, mv)| (child, mv))
+    }
+
+    /// Plays the move that leads from the current node to `child`: `mv`, unless the current node
+    /// stands for a mirror image of the position that it was expanded from.
+    fn descend(&mut self, child: NodeId, mv: Move) {
+        let key = self.store.key(child);
+        let mut legal = MoveList::new();
+        self.game.moves(&self.position, &mut legal);
+        let likely = legal.iter().position(|&m| m == mv).unwrap_or(0);
+        for index in (likely..legal.len()).chain(0..likely) {
+            let mv = legal[index];
+            self.game.play(&mut self.position, mv);
+            if self.game.key(&self.position) == key {
+                self.path_moves.push(mv);
+                self.path.push(child);
+                self.store.set(child, Mark::OnPath, true);
+                return;
+            }
+            self.game.undo(&mut self.position, mv);
+        }
+        unreachable!("a child's position is one move away from its parent's");
+    }
+
+    /// Steps back until the current node is the one at `index` of the path.
+    fn ascend_to(&mut self, index: usize) {
+        while self.path.len() > index + 1 {
+            let node = self.path.pop().expect("the path is longer than its root");
+            let mv = self.path_moves.pop().expect("every node but the root has a move");
+            self.game.undo(&mut self.position, mv);
+            if self.store.is_live(node) {
+                self.store.set(node, Mark::OnPath, false);
+            }
+        }
+    }
+
+    /// Expands the current node, which is a frontier node, and updates its ancestors. `false`, and
+    /// no change, if there is no room.
+    pub fn expand(&mut self) -> bool {
+        let Some(&node) = self.path.last() else { return false };
+        if !self.has_room() {
+            return false;
+        }
+        let mut position = self.position.clone();
+        self.add_children(node, &mut position, None);
+        self.update_from(node);
+        true
+    }
+
+    /// Whether there is room for the children of one more node, after freeing what can be freed.
+    fn has_room(&mut self) -> bool {
+        if self.bytes() < self.settings.memory {
+            return true;
+        }
+        self.prune();
+        self.bytes() < self.settings.memory
+    }
+
+    /// Folds in what a sub-search found out about a frontier node, leased or not, at `position`:
+    /// the numbers of its children unless it is settled. `asked` is the first threshold of the
+    /// findings, as an index into the thresholds of this graph; they must cover no threshold that
+    /// this graph does not have.
+    ///
+    /// `false` if there was no room for the children: the node keeps its own new numbers and stays
+    /// a frontier node. Findings about a node that has been expanded meanwhile are used as far as
+    /// they settle thresholds.
+    pub fn fold(
+        &mut self,
+        node: NodeId,
+        position: &mut G::Position,
+        asked: usize,
+        findings: &Findings,
+    ) -> bool {
+        let settled = findings.efforts.iter().all(|pair| pair.is_solved());
+        let expandable = self.store.is_leaf(node) && !self.is_settled(node) && !settled;
+        let expanded = expandable && self.has_room();
+        if expanded {
+            let found = (!findings.children.is_empty()).then_some((asked, &findings.children[..]));
+            self.add_children(node, position, found);
+        } else {
+            self.learn(node, asked, &findings.efforts);
+        }
+        self.update_from(node);
+        expanded || !expandable
+    }
+
+    /// Takes over numbers for some thresholds of a node: all of them if it is a frontier node,
+    /// else those that are settled.
+    fn learn(&mut self, node: NodeId, asked: usize, efforts: &[EffortPair]) -> bool {
+        let leaf = self.store.is_leaf(node);
+        let actual = self.actual.get_mut(&node);
+        let pairs = match actual {
+            Some(actual) => &mut actual[..],
+            None => self.store.pairs_mut(node),
+        };
+        let before: SmallVec<[EffortPair; 4]> = SmallVec::from_slice(pairs);
+        for (index, &found) in (asked..).zip(efforts) {
+            if !pairs[index].is_solved() && (leaf || found.is_solved()) {
+                pairs[index] = found;
+            }
+        }
+        make_monotone(pairs, asked..asked + efforts.len());
+        let changed = before[..] != *pairs;
+        if changed && let Some(actual) = self.actual.get(&node) {
+            let actual = actual.clone();
+            self.pretend(node, &actual);
+        }
+        changed
+    }
+
+    /// Links `node` to its children, new and old; with what a sub-search found about them, if it
+    /// did.
+    fn add_children(
+        &mut self,
+        node: NodeId,
+        position: &mut G::Position,
+        found: Option<(usize, &[ChildFindings])>,
+    ) {
+        let mut moves = MoveList::new();
+        self.game.moves(position, &mut moves);
+        let depth = self.store.node(node).depth.saturating_add(1);
+        let mut children: SmallVec<[(NodeId, Move); 64]> = SmallVec::new();
+        for &mv in &moves {
+            self.game.play(position, mv);
+            let key = self.game.key(position);
+            let child = match self.store.find(key) {
+                Some(known) => known,
+                None => {
+                    let child = self.store.add(key, self.game.to_move(position), depth);
+                    self.created += 1;
+                    let (game, store) = (&self.game, &mut self.store);
+                    self.evaluation
+                        .new_node(game, position, |i, pair| store.pairs_mut(child)[i] = pair);
+                    child
+                }
+            };
+            self.game.undo(position, mv);
+            if let Some((asked, found)) = found
+                && let Some(found) = found.iter().find(|found| found.mv == mv)
+                && self.learn(child, asked, &found.efforts)
+            {
+                self.note_change(child);
+            }
+            // Mirror images are one child, and its effort counts once.
+            if !self.settings.merge || children.iter().all(|&(other, _)| other != child) {
+                children.push((child, mv));
+            }
+        }
+        self.store.link(node, &children);
+        self.expansions += 1;
+    }
+
+    /// What the graph knows of its root and the root's children.
+    pub fn findings(&self) -> Findings {
+        let children = self.root_children();
+        let player = self.store.player(self.root);
+        Findings {
+            efforts: self.root_efforts().to_vec(),
+            best_move: best_move(player, self.root_efforts(), &children),
+            children,
+            nodes: self.created,
+        }
+    }
+
+    /// The legal moves at the root with the numbers of the nodes that they lead to; none if the
+    /// root has no children. Moves that lead to mirror images share a node.
+    fn root_children(&self) -> Vec<ChildFindings> {
+        let nodes: SmallVec<[(NodeId, Move); 64]> = self.store.children(self.root).collect();
+        if nodes.is_empty() {
+            return Vec::new();
+        }
+        let mut position = self.position.clone();
+        self.path_moves.iter().rev().for_each(|&mv| self.game.undo(&mut position, mv));
+        let mut moves = MoveList::new();
+        self.game.moves(&position, &mut moves);
+        let child = |mv: Move| {
+            let own = nodes.iter().find(|&&(_, other)| other == mv);
+            let (node, _) = own.or_else(|| {
+                self.game.play(&mut position, mv);
+                let key = self.game.key(&position);
+                self.game.undo(&mut position, mv);
+                nodes.iter().find(|&&(node, _)| self.store.key(node) == key)
+            })?;
+            Some(ChildFindings { mv, efforts: self.store.pairs(*node).to_vec() })
+        };
+        moves.iter().copied().filter_map(child).collect()
+    }
+}
+
+/// Carries what is known of the thresholds in `known` over to the others of a node: reaching more
+/// takes at least as much effort, and reaching less at most as much (GPNS paper, section 4.3).
+fn make_monotone(pairs: &mut [EffortPair], known: std::ops::Range<usize>) {
+    for index in (0..known.start).rev() {
+        let above = pairs[index + 1];
+        let pair = &mut pairs[index];
+        if !pair.is_solved() {
+            pair.proof = pair.proof.min(above.proof);
+            pair.disproof = pair.disproof.max(above.disproof);
+            *pair = agreeing(*pair);
+        }
+    }
+    for index in known.end..pairs.len() {
+        let below = pairs[index - 1];
+        let pair = &mut pairs[index];
+        if !pair.is_solved() {
+            pair.proof = pair.proof.max(below.proof);
+            pair.disproof = pair.disproof.min(below.disproof);
+            *pair = agreeing(*pair);
+        }
+    }
+}
+
+/// A pair of which one side was taken over: the other follows if that is permanent.
+fn agreeing(pair: EffortPair) -> EffortPair {
+    if pair.proof == Effort::ZERO || pair.disproof == Effort::INFINITY {
+        EffortPair::PROVED
+    } else if pair.disproof == Effort::ZERO || pair.proof == Effort::INFINITY {
+        EffortPair::DISPROVED
+    } else {
+        pair
+    }
+}

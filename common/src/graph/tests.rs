@@ -1,0 +1,245 @@
+use super::*;
+use crate::brute_force;
+use crate::connect4::Connect4;
+use crate::efforts::{One, PairOfChildren, Several};
+use crate::outcome::{Bounds, Threshold};
+use crate::tree::Tree;
+use crate::woodpush::Woodpush;
+use proptest::prelude::*;
+
+/// Plays up to `choices.len()` moves, but stops one move before the end.
+fn walk<G: Game>(game: &G, choices: &[usize]) -> G::Position {
+    let mut position = game.start();
+    for &choice in choices {
+        let mut moves = MoveList::new();
+        game.moves(&position, &mut moves);
+        let mv = moves[choice % moves.len()];
+        game.play(&mut position, mv);
+        if game.outcome(&position).is_some() {
+            game.undo(&mut position, mv);
+            break;
+        }
+    }
+    position
+}
+
+impl<G: Game, W: Width> Graph<G, W> {
+    /// Every node's numbers follow from its children's, parents and children know each other, and
+    /// locks are where leases are.
+    fn check_invariants(&self) {
+        let mut seen = std::collections::HashSet::from([self.root]);
+        let mut pending = vec![self.root];
+        let mut leased = 0;
+        while let Some(node) = pending.pop() {
+            leased += usize::from(self.store.has(node, Mark::Leased));
+            assert!(self.store.is_live(node));
+            assert!(!self.store.has(node, Mark::Queued), "the worklist is empty between calls");
+            for (child, _) in self.store.children(node) {
+                assert!(self.store.parents(child).any(|parent| parent == node));
+                if seen.insert(child) {
+                    pending.push(child);
+                }
+            }
+            if self.store.is_leaf(node) {
+                continue;
+            }
+            for index in 0..self.evaluation.width() {
+                let pair = self.store.pair(node, index);
+                if pair.is_solved() || self.leased > 0 {
+                    continue;
+                }
+                let mut expected = PairOfChildren::new(self.store.player(node));
+                for (child, _) in self.store.children(node) {
+                    expected.add(self.store.pair(child, index));
+                }
+                assert_eq!(pair, expected.pair());
+                assert_eq!(self.store.node(node).locked, 0, "no lease is out");
+            }
+        }
+        assert_eq!(leased, self.leased);
+        assert_eq!(seen.len(), self.live(), "every node in memory can be reached");
+    }
+}
+
+/// Solves with up to `slots` nodes leased at a time, given back in an order that `choices` says,
+/// and some of them without having been searched.
+fn solve_with_leases<G: Game, W: Width>(
+    game: &G,
+    position: &G::Position,
+    question: Question,
+    width: W,
+    settings: GraphSettings,
+    slots: usize,
+    choices: &[usize],
+) -> Bounds {
+    let mut graph = Graph::new(game.clone(), position.clone(), question, width, settings);
+    let mut out: Vec<(NodeId, G::Position)> = Vec::new();
+    let mut choices = choices.iter().copied().cycle();
+    while !graph.is_solved() {
+        while out.len() < slots
+            && let Some((node, _)) = graph.select()
+        {
+            let position = graph.position().clone();
+            graph.lease(node);
+            assert!(out.iter().all(|&(other, _)| other != node), "no node is leased twice");
+            out.push((node, position));
+        }
+        assert!(!out.is_empty(), "without a lease out something can be selected");
+        let choice = choices.next().unwrap_or(0);
+        let (node, mut position) = out.remove(choice / 4 % out.len());
+        graph.give_back(node);
+        if choice % 4 != 0 {
+            let nothing = Findings {
+                efforts: vec![EffortPair::UNIT; graph.efforts(node).len()],
+                children: Vec::new(),
+                nodes: 0,
+                best_move: None,
+            };
+            graph.fold(node, &mut position, 0, &nothing);
+        }
+        for moot in graph.take_moot() {
+            out.retain(|&(node, _)| node != moot);
+            graph.give_back(moot);
+        }
+        graph.check_invariants();
+    }
+    question.bounds(graph.root_efforts(), game.scale())
+}
+
+fn check_leases<G: Game>(
+    game: &G,
+    position: &mut G::Position,
+    settings: GraphSettings,
+    slots: usize,
+    choices: &[usize],
+) {
+    let value = brute_force::value(game, position, u64::MAX).expect("there is no limit");
+    let all = Question::Value(game.scale().bounds());
+    let several = Several(all.thresholds().1);
+    let found = solve_with_leases(game, position, all, several, settings, slots, choices);
+    assert_eq!(found, Bounds::exactly(value));
+    for threshold in (0..=game.scale().len() as u8).map(Threshold) {
+        let one = Question::Threshold(threshold);
+        let found = solve_with_leases(game, position, one, One, settings, slots, choices);
+        assert_eq!(found.verdict(threshold), Some(threshold.holds(value)), "{threshold:?}");
+    }
+}
+
+fn settings() -> impl Strategy<Value = GraphSettings> {
+    (
+        prop::sample::select(vec![Initialisation::Unit, Initialisation::Mobility]),
+        any::<bool>(),
+        prop::sample::select(vec![
+            Selection::Locking,
+            Selection::VirtualWin,
+            Selection::VirtualLoss,
+        ]),
+    )
+        .prop_map(|(initialisation, merge, selection)| GraphSettings {
+            initialisation,
+            merge,
+            selection,
+            memory: u64::MAX,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn leased_connect4_has_the_minimax_value(
+        settings in settings(),
+        size in prop::sample::select(vec![(3, 4), (4, 3), (4, 4), (3, 5), (5, 3)]),
+        walked in prop::collection::vec(0usize..5, 6..10),
+        slots in 1usize..6,
+        choices in prop::collection::vec(any::<usize>(), 16),
+    ) {
+        let game = Connect4::<u64>::new(size.0, size.1).unwrap();
+        check_leases(&game, &mut walk(&game, &walked), settings, slots, &choices);
+    }
+
+    #[test]
+    fn leased_woodpush_has_the_minimax_value(
+        settings in settings(),
+        start in prop::sample::select(vec!["L....R", "L.L.RR", "LR..L.", "RL..RL", "LL..R.R"]),
+        walked in prop::collection::vec(0usize..5, 2..6),
+        slots in 1usize..6,
+        choices in prop::collection::vec(any::<usize>(), 16),
+    ) {
+        let game = Woodpush::from_text(start).unwrap();
+        check_leases(&game, &mut walk(&game, &walked), settings, slots, &choices);
+    }
+}
+
+#[test]
+fn without_merging_the_graph_is_the_tree() {
+    let game = Woodpush::standard(8).unwrap();
+    for initialisation in [Initialisation::Unit, Initialisation::Mobility] {
+        for threshold in 0..=4 {
+            let question = Question::Threshold(Threshold(threshold));
+            let settings = GraphSettings {
+                initialisation,
+                merge: false,
+                selection: Selection::Locking,
+                memory: u64::MAX,
+            };
+            let mut graph = Graph::new(game.clone(), game.start(), question, One, settings);
+            while graph.select().is_some() {
+                assert!(graph.expand());
+            }
+            let mut tree =
+                Tree::new(&game, game.start(), question, One, initialisation, usize::MAX);
+            while !tree.is_solved() {
+                tree.select();
+                assert!(tree.expand());
+                tree.backup();
+            }
+            assert_eq!(
+                (graph.descents(), graph.created(), graph.root_efforts()),
+                (tree.descents(), tree.created(), tree.root_efforts())
+            );
+        }
+    }
+}
+
+#[test]
+fn a_full_graph_refuses_to_expand_and_stays_as_it_was() {
+    let game = Connect4::<u64>::new(5, 4).unwrap();
+    let settings = GraphSettings {
+        initialisation: Initialisation::Unit,
+        merge: true,
+        selection: Selection::Locking,
+        memory: 20_000,
+    };
+    let question = Question::Value(game.scale().bounds());
+    let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
+    while graph.select().is_some() && graph.expand() {}
+    assert!(!graph.is_solved());
+    assert!(graph.bytes() >= 20_000);
+    let before = graph.root_efforts().to_vec();
+    graph.select().expect("a frontier node is left");
+    assert!(!graph.expand());
+    assert_eq!(graph.root_efforts(), before);
+    graph.check_invariants();
+}
+
+proptest! {
+    #[test]
+    fn findings_name_every_legal_move_even_where_mirror_images_share_a_node(
+        settings in settings(), choices in prop::collection::vec(0usize..64, 0..6),
+        descents in 1usize..200) {
+        let game = Connect4::<u64>::new(5, 4).unwrap();
+        let root = walk(&game, &choices);
+        let question = Question::Value(game.scale().bounds());
+        let mut graph = Graph::new(game.clone(), root, question, Several(2), settings);
+        let mut legal = MoveList::new();
+        game.moves(&root, &mut legal);
+        for _ in 0..descents {
+            if graph.select().is_none() || !graph.expand() {
+                break;
+            }
+            let found: Vec<Move> = graph.findings().children.iter().map(|c| c.mv).collect();
+            prop_assert!(found == legal.to_vec() || graph.is_solved() && found.is_empty());
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Outcomes and goals: what a game can end in, and what a search is asked to prove.
+
+use std::fmt;
+
+/// One outcome of a game, as its index on the game's [`OutcomeScale`]: 0 is the worst for Max.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Outcome(pub u8);
+
+impl Outcome {
+    /// The position on the scale.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A question with two answers: is the value at least the outcome with this index?
+///
+/// Threshold 0 ("at least the worst") always holds and threshold m of a scale with m outcomes
+/// never does; they are allowed, because a search for them is a search (see the tables of the
+/// GPNS paper, where such goals take as many descents as others).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Threshold(pub u8);
+
+impl Threshold {
+    /// Whether `outcome` reaches the threshold.
+    #[inline]
+    pub const fn holds(self, outcome: Outcome) -> bool {
+        outcome.0 >= self.0
+    }
+
+    /// What the answer says of the value: the bounds of `scale` narrowed by it. `None` if the
+    /// answer contradicts the scale (threshold 0 disproved).
+    pub fn bounds(self, holds: bool, scale: &OutcomeScale) -> Option<Bounds> {
+        let all = scale.bounds();
+        let narrowed = if holds {
+            Bounds { lower: Outcome(self.0), upper: all.upper }
+        } else {
+            Bounds { lower: all.lower, upper: Outcome(self.0.checked_sub(1)?) }
+        };
+        (narrowed.lower <= narrowed.upper).then_some(narrowed)
+    }
+}
+
+/// Two outcomes, `lower <= upper`, between which a value lies (the pessimistic and optimistic
+/// bounds of the GPNS paper, section 4.5) or in which it is of interest (the relevancy bounds
+/// alpha and beta there).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// The pessimistic bound, or alpha.
+    pub lower: Outcome,
+    /// The optimistic bound, or beta.
+    pub upper: Outcome,
+}
+
+impl Bounds {
+    /// Both ends at one outcome.
+    pub const fn exactly(outcome: Outcome) -> Bounds {
+        Bounds { lower: outcome, upper: outcome }
+    }
+
+    /// The value, if only one outcome is left.
+    #[inline]
+    pub fn value(self) -> Option<Outcome> {
+        (self.lower == self.upper).then_some(self.lower)
+    }
+
+    /// The outcomes in both; `None` if there are none.
+    pub fn intersection(self, other: Bounds) -> Option<Bounds> {
+        let both =
+            Bounds { lower: self.lower.max(other.lower), upper: self.upper.min(other.upper) };
+        (both.lower <= both.upper).then_some(both)
+    }
+
+    /// What is known of `threshold`: `Some(true)` proved, `Some(false)` disproved.
+    #[inline]
+    pub const fn verdict(self, threshold: Threshold) -> Option<bool> {
+        if self.lower.0 >= threshold.0 {
+            Some(true)
+        } else if self.upper.0 < threshold.0 {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// The thresholds that are open between the bounds: `lower < t <= upper`.
+    pub fn open_thresholds(self) -> impl DoubleEndedIterator<Item = Threshold> + Clone {
+        (self.lower.0 + 1..=self.upper.0).map(Threshold)
+    }
+}
+
+/// The outcomes of a game, worst for Max first, with the names that users read and type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutcomeScale {
+    outcomes: Vec<(String, Option<i32>)>,
+}
+
+/// Why a goal or an outcome could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GoalError {
+    /// The text does not begin with `>=` or `<=`.
+    #[error("goal '{0}' has no comparison; write '>=OUTCOME' or '<=OUTCOME', for example '>={1}'")]
+    NoComparison(String, String),
+    /// The outcome is not on the game's scale.
+    #[error("'{0}' is not an outcome of this game; its outcomes are {1}")]
+    UnknownOutcome(String, String),
+}
+
+impl OutcomeScale {
+    /// A scale of names, worst first; at least two, at most 255.
+    pub fn named<S: Into<String>>(names: impl IntoIterator<Item = S>) -> OutcomeScale {
+        let outcomes: Vec<_> = names.into_iter().map(|n| (n.into(), None)).collect();
+        assert!((2..=255).contains(&outcomes.len()), "a scale has 2 to 255 outcomes");
+        OutcomeScale { outcomes }
+    }
+
+    /// A scale of scores, each named by its number; at least two, at most 255, in any order.
+    pub fn scores(scores: impl IntoIterator<Item = i32>) -> OutcomeScale {
+        let mut scores: Vec<_> = scores.into_iter().collect();
+        scores.sort_unstable();
+        scores.dedup();
+        assert!((2..=255).contains(&scores.len()), "a scale has 2 to 255 outcomes");
+        OutcomeScale { outcomes: scores.into_iter().map(|s| (s.to_string(), Some(s))).collect() }
+    }
+
+    /// The number of outcomes.
+    pub fn len(&self) -> usize {
+        self.outcomes.len()
+    }
+
+    /// Never true: a scale has at least two outcomes.
+    pub fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// The worst outcome for Max.
+    pub fn worst(&self) -> Outcome {
+        Outcome(0)
+    }
+
+    /// The best outcome for Max.
+    pub fn best(&self) -> Outcome {
+        Outcome((self.len() - 1) as u8)
+    }
+
+    /// From the worst to the best.
+    pub fn bounds(&self) -> Bounds {
+        Bounds { lower: self.worst(), upper: self.best() }
+    }
+
+    /// The name of an outcome of this scale.
+    pub fn name(&self, outcome: Outcome) -> &str {
+        &self.outcomes[outcome.index()].0
+    }
+
+    /// The outcome with this score, on a scale of scores.
+    pub fn with_score(&self, score: i32) -> Option<Outcome> {
+        let found = self.outcomes.iter().position(|(_, s)| *s == Some(score))?;
+        Some(Outcome(found as u8))
+    }
+
+    /// All names, worst first, for messages.
+    pub fn names(&self) -> String {
+        let names: Vec<&str> = self.outcomes.iter().map(|(n, _)| n.as_str()).collect();
+        names.join(", ")
+    }
+
+    /// Reads a goal: `>=draw`, `<=-1`. A score between two outcomes of the scale is taken for the
+    /// one that asks the same (Woodpush has no score 0: `>=0` is `>=1`).
+    pub fn parse_goal(&self, text: &str) -> Result<Goal, GoalError> {
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let at_least = if compact.starts_with(">=") {
+            true
+        } else if compact.starts_with("<=") {
+            false
+        } else {
+            let example = self.name(self.best()).to_owned();
+            return Err(GoalError::NoComparison(text.to_owned(), example));
+        };
+        let wanted = &compact[2..];
+        if let Some(index) = self.outcomes.iter().position(|(n, _)| n.eq_ignore_ascii_case(wanted))
+        {
+            let outcome = Outcome(index as u8);
+            return Ok(if at_least { Goal::AtLeast(outcome) } else { Goal::AtMost(outcome) });
+        }
+        let unknown = || GoalError::UnknownOutcome(wanted.to_owned(), self.names());
+        let score: i32 = wanted.parse().map_err(|_| unknown())?;
+        let index = if at_least {
+            let least = self.outcomes.iter().position(|(_, s)| s.is_some_and(|s| s >= score));
+            least.filter(|_| self.outcomes[0].1 < Some(score))
+        } else {
+            let most = self.outcomes.iter().rposition(|(_, s)| s.is_some_and(|s| s <= score));
+            most.filter(|_| self.outcomes[self.len() - 1].1 > Some(score))
+        };
+        let outcome = Outcome(index.ok_or_else(unknown)? as u8);
+        Ok(if at_least { Goal::AtLeast(outcome) } else { Goal::AtMost(outcome) })
+    }
+}
+
+/// What a search for one threshold is to prove, as users write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// The value is at least this outcome (`>=`).
+    AtLeast(Outcome),
+    /// The value is at most this outcome (`<=`): proved when the threshold above it is disproved.
+    AtMost(Outcome),
+}
+
+impl Goal {
+    /// The threshold whose answer decides the goal.
+    pub const fn threshold(self) -> Threshold {
+        match self {
+            Goal::AtLeast(outcome) => Threshold(outcome.0),
+            Goal::AtMost(outcome) => Threshold(outcome.0 + 1),
+        }
+    }
+
+    /// Whether the goal is proved, given the answer to its threshold.
+    pub const fn proved_when(self, threshold_holds: bool) -> bool {
+        match self {
+            Goal::AtLeast(_) => threshold_holds,
+            Goal::AtMost(_) => !threshold_holds,
+        }
+    }
+
+    /// The goal as users write it.
+    pub fn display<'a>(&'a self, scale: &'a OutcomeScale) -> impl fmt::Display + 'a {
+        struct Text<'a>(&'a Goal, &'a OutcomeScale);
+        impl fmt::Display for Text<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    Goal::AtLeast(o) => write!(f, ">={}", self.1.name(*o)),
+                    Goal::AtMost(o) => write!(f, "<={}", self.1.name(*o)),
+                }
+            }
+        }
+        Text(self, scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_read_by_name_and_by_score() {
+        let named = OutcomeScale::named(["loss", "draw", "win"]);
+        assert_eq!(named.parse_goal(" >= Draw"), Ok(Goal::AtLeast(Outcome(1))));
+        assert_eq!(named.parse_goal("<=loss"), Ok(Goal::AtMost(Outcome(0))));
+        let scores = OutcomeScale::scores([2, 1, -1, -2]);
+        assert_eq!(scores.parse_goal(">=-2"), Ok(Goal::AtLeast(Outcome(0))));
+        assert_eq!(scores.parse_goal(">=0"), Ok(Goal::AtLeast(Outcome(2))));
+        assert_eq!(scores.parse_goal("<=0"), Ok(Goal::AtMost(Outcome(1))));
+        for bad in [">=3", ">=-3", "<=99999999999", ">=", "<=draw"] {
+            assert!(matches!(scores.parse_goal(bad), Err(GoalError::UnknownOutcome(..))), "{bad}");
+        }
+        for bad in ["", "draw", "=draw", "-1"] {
+            assert!(matches!(named.parse_goal(bad), Err(GoalError::NoComparison(..))), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_answer_narrows_the_bounds() {
+        let scale = OutcomeScale::named(["loss", "draw", "win"]);
+        let upper_half = Bounds { lower: Outcome(1), upper: Outcome(2) };
+        assert_eq!(Threshold(1).bounds(true, &scale), Some(upper_half));
+        assert_eq!(Threshold(1).bounds(false, &scale), Some(Bounds::exactly(Outcome(0))));
+        assert_eq!(Threshold(0).bounds(false, &scale), None);
+        assert_eq!(Threshold(3).bounds(true, &scale), None);
+        assert_eq!(Threshold(3).bounds(false, &scale), Some(scale.bounds()));
+    }
+}

@@ -1,0 +1,16 @@
+//! Compiles the wire contract without a protoc binary, and keeps its descriptors for reflection.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use protox::prost::Message;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=jlpns");
+    let descriptors = protox::compile(["jlpns/v1/solver.proto"], ["."])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    fs::write(out.join("jlpns.v1.bin"), descriptors.encode_to_vec())?;
+    tonic_prost_build::configure().compile_fds(descriptors)?;
+    Ok(())
+}

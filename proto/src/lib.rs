@@ -1,0 +1,35 @@
+//! The wire contract between the coordinator and the workers of jlpns.
+//!
+//! - [`v1`]: the messages and the service, generated from `jlpns/v1/*.proto`.
+//! - [`convert`]: from the messages to the types of `jlpns-common` and back, with every field
+//!   checked.
+
+pub mod convert;
+
+/// Version 1 of the contract, as generated; the comments are those of the `.proto` files.
+pub mod v1 {
+    tonic::include_proto!("jlpns.v1");
+}
+
+/// The version of the contract that this build speaks. A coordinator refuses workers of another.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// The descriptors of the contract, for gRPC reflection.
+pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/jlpns.v1.bin"));
+
+/// The largest message that either side reads, in bytes.
+pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// The most entries in each list of a batch.
+pub const MAX_BATCH: usize = 4096;
+/// The longest worker name, in characters.
+pub const MAX_NAME: usize = 128;
+/// The longest reason for declining a lease, in characters.
+pub const MAX_REASON: usize = 1000;
+/// The most slots of one worker.
+pub const MAX_SLOTS: u32 = 1024;
+/// The longest game, in moves, that a job may begin with.
+pub const MAX_MOVES: usize = 4096;
+/// The longest time that one search may report, in microseconds: a year.
+pub const MAX_ELAPSED_US: u64 = 366 * 24 * 3600 * 1_000_000;
+/// The most nodes that one search may report: what a double holds exactly.
+pub const MAX_NODES: u64 = 1 << 53;
