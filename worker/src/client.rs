@@ -1,0 +1,284 @@
+//! The client: keeps a worker connected to its coordinator, and its slots at work.
+//!
+//! The searches run on threads of their own ([`slots`](crate::slots)); this task only carries
+//! messages, so heartbeats go out however busy the searches are. When the stream is lost the
+//! searches go on, and what they find is reported to the next stream of the same solve.
+
+use std::collections::BTreeMap;
+use std::future;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use jlpns_proto::{MAX_REASON, v1};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::connect::{Connector, with_causes};
+use crate::slots::{Said, Searching, Slots, Solve, What};
+
+mod session;
+
+/// What a worker is.
+#[derive(Clone, Debug)]
+pub struct WorkerConfig {
+    /// Its name, for people: 1 to 128 characters.
+    pub name: String,
+    /// How many searches it runs at a time, 1 to 1024.
+    pub slots: u32,
+    /// The memory for the nodes and tables of all its searches, in bytes.
+    pub memory: u64,
+    /// How long it waits before it tries to connect again.
+    pub backoff: Backoff,
+}
+
+/// Waiting times that double from one failure to the next, each with up to as much again at
+/// random, so that a thousand workers do not come back at the same moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backoff {
+    /// The first waiting time, without the random part.
+    pub first: Duration,
+    /// The longest waiting time, without the random part.
+    pub most: Duration,
+}
+
+impl Default for Backoff {
+    fn default() -> Backoff {
+        Backoff { first: Duration::from_millis(250), most: Duration::from_secs(15) }
+    }
+}
+
+impl Backoff {
+    fn begin(self) -> ExponentialBackoff {
+        ExponentialBuilder::new()
+            .with_min_delay(self.first)
+            .with_max_delay(self.most)
+            .with_jitter()
+            .without_max_times()
+            .build()
+    }
+}
+
+/// What is wanted of a worker, in the order in which it may change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shutdown {
+    /// To work.
+    #[default]
+    None,
+    /// To take no more leases, report what it has, and end.
+    Drain,
+    /// To end at once.
+    Abort,
+}
+
+/// How a worker's run ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkerEnd {
+    /// The coordinator said that the solve is over, with this answer.
+    SolveOver(String),
+    /// It was asked to drain, and has reported what it had.
+    Drained,
+    /// It was asked to end at once.
+    Aborted,
+}
+
+/// Why a worker cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The coordinator will not have it, for the reason that it gave.
+    #[error("the coordinator refused this worker: {0}")]
+    Refused(String),
+    /// The coordinator sent what this worker cannot make sense of.
+    #[error("the coordinator sent a message that this worker cannot follow: {0}")]
+    Confusing(String),
+    /// The threads for the slots could not be started.
+    #[error("the threads for {slots} slots could not be started: {source}")]
+    Threads {
+        /// How many were wanted.
+        slots: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Runs a worker until the solve is over or `shutdown` asks it to end. Lost connections are made
+/// anew, for ever.
+pub async fn run_worker(
+    config: WorkerConfig,
+    searching: Arc<dyn Searching>,
+    connector: impl Connector,
+    shutdown: watch::Receiver<Shutdown>,
+) -> Result<WorkerEnd, WorkerError> {
+    let (to_client, said) = mpsc::unbounded_channel();
+    let slots = Slots::start(config.slots, to_client)
+        .map_err(|source| WorkerError::Threads { slots: config.slots, source })?;
+    let mut aborted = shutdown.clone();
+    let mut client = Client {
+        config,
+        searching,
+        slots,
+        said,
+        shutdown,
+        solve: None,
+        generation: 0,
+        held: BTreeMap::new(),
+        unacknowledged: BTreeMap::new(),
+        draining: false,
+    };
+    tokio::select! {
+        biased;
+        () = reached(&mut aborted, Shutdown::Abort) => Ok(WorkerEnd::Aborted),
+        end = client.run(&connector) => end,
+    }
+}
+
+/// Waits until at least `wanted` is asked for; for ever, if nobody is left to ask.
+async fn reached(shutdown: &mut watch::Receiver<Shutdown>, wanted: Shutdown) {
+    if shutdown.wait_for(|now| *now >= wanted).await.is_err() {
+        future::pending::<()>().await;
+    }
+}
+
+/// A worker between and during its streams.
+struct Client {
+    config: WorkerConfig,
+    searching: Arc<dyn Searching>,
+    slots: Slots,
+    said: UnboundedReceiver<Said>,
+    shutdown: watch::Receiver<Shutdown>,
+    solve: Option<Arc<Solve>>,
+    generation: u64,
+    /// The leases in the slots or before them, each with its stop flag.
+    held: BTreeMap<u64, Arc<AtomicBool>>,
+    /// Final reports that the coordinator has not acknowledged.
+    unacknowledged: BTreeMap<u64, v1::Report>,
+    draining: bool,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.stop_all();
+    }
+}
+
+/// How one stream ended, if the worker goes on to the next step.
+enum SessionEnd {
+    /// The worker is done.
+    Done(WorkerEnd),
+    /// The stream was lost, after the coordinator's welcome or before it.
+    Lost { reason: String, welcomed: bool },
+}
+
+impl Client {
+    async fn run(&mut self, connector: &impl Connector) -> Result<WorkerEnd, WorkerError> {
+        let mut delays = self.config.backoff.begin();
+        loop {
+            if self.draining && self.has_nothing_to_tell() {
+                return Ok(WorkerEnd::Drained);
+            }
+            let connected = tokio::select! {
+                biased;
+                () = reached(&mut self.shutdown, Shutdown::Drain), if !self.draining => {
+                    self.begin_drain();
+                    continue;
+                }
+                connected = connector.connect() => connected,
+            };
+            let reason = match connected {
+                Err(error) => format!("no way to the coordinator: {}", with_causes(&error)),
+                Ok(channel) => match self.session(channel).await? {
+                    SessionEnd::Done(end) => return Ok(end),
+                    SessionEnd::Lost { reason, welcomed } => {
+                        if welcomed {
+                            delays = self.config.backoff.begin();
+                        }
+                        reason
+                    }
+                },
+            };
+            if self.draining {
+                let lost = self.held.len() + self.unacknowledged.len();
+                warn!("{reason}; leaving with {lost} leases unreported");
+                return Ok(WorkerEnd::Drained);
+            }
+            let delay = delays.next().unwrap_or(self.config.backoff.most);
+            warn!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
+            self.wait(delay).await;
+        }
+    }
+
+    /// Waits between two attempts; a wish to drain ends the wait.
+    async fn wait(&mut self, delay: Duration) {
+        let delay = tokio::time::sleep(delay);
+        tokio::pin!(delay);
+        loop {
+            tokio::select! {
+                biased;
+                () = reached(&mut self.shutdown, Shutdown::Drain) => return,
+                Some(said) = self.said.recv() => {
+                    self.note(said);
+                }
+                () = &mut delay => return,
+            }
+        }
+    }
+
+    fn has_nothing_to_tell(&self) -> bool {
+        self.held.is_empty() && self.unacknowledged.is_empty()
+    }
+
+    fn begin_drain(&mut self) {
+        info!("draining: {} leases are stopped and reported, none is taken", self.held.len());
+        self.draining = true;
+        self.stop_all();
+    }
+
+    fn stop_all(&self) {
+        for stop in self.held.values() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps what a slot said, and puts it into words for the coordinator; `None` if it is of a
+    /// solve that is gone.
+    fn note(&mut self, said: Said) -> Option<Entry> {
+        if said.generation != self.generation {
+            return None;
+        }
+        let lease_id = said.lease;
+        Some(match said.what {
+            What::Progress(findings) => Entry::Progress(v1::Progress {
+                lease_id,
+                findings: Some(v1::Findings::from(&findings)),
+            }),
+            What::Ended(findings, elapsed) => {
+                self.held.remove(&lease_id);
+                let report = v1::Report {
+                    lease_id,
+                    findings: Some(v1::Findings::from(&findings)),
+                    elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+                };
+                self.unacknowledged.insert(lease_id, report.clone());
+                Entry::Report(report)
+            }
+            What::Declined(reason) => {
+                let called_back = self.held.remove(&lease_id);
+                if !called_back.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    warn!("lease {lease_id} declined: {reason}");
+                }
+                let reason = reason.chars().take(MAX_REASON).collect();
+                Entry::Decline(v1::Decline { lease_id, reason })
+            }
+        })
+    }
+}
+
+/// What a slot said, in the words of the contract.
+enum Entry {
+    Progress(v1::Progress),
+    Report(v1::Report),
+    Decline(v1::Decline),
+}

@@ -1,0 +1,327 @@
+//! One stream to the coordinator, from Hello to its end.
+
+use std::collections::btree_map::Entry as MapEntry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jlpns_common::Job;
+use jlpns_common::spec::GameSpec;
+use jlpns_proto::convert::{WireError, at_most, in_range};
+use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
+use jlpns_proto::v1::solver_client::SolverClient;
+use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_proto::{MAX_BATCH, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, v1};
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+use tracing::{debug, info};
+
+use super::{Client, Entry, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
+use crate::connect::with_causes;
+use crate::slots::{Solve, Task};
+
+/// How long the coordinator may take to answer Hello.
+const WELCOME_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the coordinator may take to end the stream of a worker that leaves.
+const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The most entries of one batch: leaves room below the largest message for long findings.
+const BATCH: usize = 256;
+const _: () = assert!(BATCH <= MAX_BATCH);
+
+/// Both directions of an open stream.
+struct Stream {
+    outbound: mpsc::Sender<v1::WorkerMessage>,
+    inbound: Streaming<v1::CoordinatorMessage>,
+}
+
+/// Why a stream broke off.
+enum Broken {
+    Over(String),
+    Lost(String),
+    Fatal(WorkerError),
+}
+
+impl From<WireError> for Broken {
+    fn from(error: WireError) -> Broken {
+        Broken::Fatal(WorkerError::Confusing(error.to_string()))
+    }
+}
+
+impl From<Status> for Broken {
+    fn from(status: Status) -> Broken {
+        match status.code() {
+            // Coming back would not help.
+            Code::FailedPrecondition
+            | Code::InvalidArgument
+            | Code::PermissionDenied
+            | Code::Unauthenticated => {
+                Broken::Fatal(WorkerError::Refused(status.message().to_owned()))
+            }
+            Code::Unimplemented => Broken::Fatal(WorkerError::Refused(
+                "it does not offer jlpns.v1.Solver; is it a jlpns coordinator?".to_owned(),
+            )),
+            _ => Broken::Lost(format!("the stream was lost: {}", with_causes(&status))),
+        }
+    }
+}
+
+impl Stream {
+    async fn send(&mut self, batch: v1::WorkerBatch) -> Result<(), Broken> {
+        let message = v1::WorkerMessage { kind: Some(FromWorker::Batch(batch)) };
+        match self.outbound.send(message).await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.last_words().await),
+        }
+    }
+
+    /// Why the sending side closed. A coordinator that ends the solve stops listening at once, and
+    /// what it said before that may still be unread.
+    async fn last_words(&mut self) -> Broken {
+        let until_over = async {
+            loop {
+                match self.next().await {
+                    Ok(FromCoordinator::Over(over)) => return Broken::Over(over.answer),
+                    // Nothing that was asked can be answered any more.
+                    Ok(_) => {}
+                    Err(broken) => return broken,
+                }
+            }
+        };
+        let silent = |_| Broken::Lost("the stream was lost while sending".to_owned());
+        timeout(GOODBYE_TIMEOUT, until_over).await.unwrap_or_else(silent)
+    }
+
+    async fn next(&mut self) -> Result<FromCoordinator, Broken> {
+        match self.inbound.message().await? {
+            Some(message) => Ok(message.kind.ok_or(WireError::Missing("message.kind"))?),
+            None => Err(Broken::Lost("the coordinator closed the stream".to_owned())),
+        }
+    }
+}
+
+impl Client {
+    /// Opens a stream on `channel` and works until it ends.
+    pub(super) async fn session(&mut self, channel: Channel) -> Result<SessionEnd, WorkerError> {
+        let mut welcomed = false;
+        match self.talk(channel, &mut welcomed).await {
+            Ok(end) => Ok(SessionEnd::Done(end)),
+            Err(Broken::Over(answer)) => {
+                info!("the solve is over: {answer}");
+                self.stop_all();
+                Ok(SessionEnd::Done(WorkerEnd::SolveOver(answer)))
+            }
+            Err(Broken::Lost(reason)) => Ok(SessionEnd::Lost { reason, welcomed }),
+            Err(Broken::Fatal(error)) => Err(error),
+        }
+    }
+
+    async fn talk(&mut self, channel: Channel, welcomed: &mut bool) -> Result<WorkerEnd, Broken> {
+        let late = |_| Broken::Lost("the coordinator did not answer".to_owned());
+        let (mut stream, welcome) =
+            timeout(WELCOME_TIMEOUT, self.open(channel)).await.map_err(late)??;
+        let heartbeat = self.take_up(&welcome)?;
+        *welcomed = true;
+        let mut heartbeat = interval(heartbeat);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+
+        self.send_unacknowledged(&mut stream).await?;
+        if self.draining {
+            stream.send(v1::WorkerBatch { draining: true, ..Default::default() }).await?;
+        }
+        loop {
+            if self.draining && self.has_nothing_to_tell() {
+                leave(stream).await;
+                return Ok(WorkerEnd::Drained);
+            }
+            tokio::select! {
+                () = reached(&mut self.shutdown, Shutdown::Drain), if !self.draining => {
+                    self.begin_drain();
+                    stream.send(v1::WorkerBatch { draining: true, ..Default::default() }).await?;
+                }
+                message = stream.next() => match message? {
+                    FromCoordinator::Welcome(_) => {
+                        let text = "a second welcome on one stream; there must be one".to_owned();
+                        return Err(Broken::Fatal(WorkerError::Confusing(text)));
+                    }
+                    FromCoordinator::Batch(batch) => {
+                        let declined = self.take(batch)?;
+                        if !declined.declines.is_empty() {
+                            stream.send(declined).await?;
+                        }
+                    }
+                    FromCoordinator::Over(over) => return Err(Broken::Over(over.answer)),
+                },
+                Some(said) = self.said.recv() => {
+                    let mut batch = v1::WorkerBatch::default();
+                    let mut next = Some(said);
+                    let mut entries = 0;
+                    while let Some(said) = next {
+                        if let Some(entry) = self.note(said) {
+                            put(&mut batch, entry);
+                            entries += 1;
+                        }
+                        next = if entries < BATCH { self.said.try_recv().ok() } else { None };
+                    }
+                    if entries > 0 {
+                        stream.send(batch).await?;
+                    }
+                }
+                _ = heartbeat.tick() => self.renew(&mut stream).await?,
+            }
+        }
+    }
+
+    /// Says Hello and waits for Welcome.
+    async fn open(&self, channel: Channel) -> Result<(Stream, v1::Welcome), Broken> {
+        let (outbound, messages) = mpsc::channel(16);
+        let hello = v1::Hello {
+            protocol_version: PROTOCOL_VERSION,
+            name: self.config.name.clone(),
+            slots: self.config.slots,
+            memory_bytes: self.config.memory,
+        };
+        let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
+        let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
+        outbound.send(hello).await.map_err(lost)?;
+        let mut client = SolverClient::new(channel)
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES);
+        let inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
+        let mut stream = Stream { outbound, inbound };
+        match stream.next().await? {
+            FromCoordinator::Welcome(welcome) => Ok((stream, welcome)),
+            FromCoordinator::Over(over) => Err(Broken::Over(over.answer)),
+            FromCoordinator::Batch(_) => {
+                let text = "work before the welcome; the welcome must come first".to_owned();
+                Err(Broken::Fatal(WorkerError::Confusing(text)))
+            }
+        }
+    }
+
+    /// Takes up the solve that the coordinator is at; returns the heartbeat interval.
+    fn take_up(&mut self, welcome: &v1::Welcome) -> Result<Duration, Broken> {
+        let confusing = |text: String| Broken::Fatal(WorkerError::Confusing(text));
+        if welcome.protocol_version != PROTOCOL_VERSION {
+            return Err(confusing(format!(
+                "it speaks protocol version {}, this worker version {PROTOCOL_VERSION}; use the \
+                 same release of both",
+                welcome.protocol_version
+            )));
+        }
+        in_range("the length of welcome.solve_id", welcome.solve_id.chars().count() as u64, 1, 64)?;
+        let heartbeat = u64::from(welcome.heartbeat_interval_ms);
+        let heartbeat = in_range("welcome.heartbeat_interval_ms", heartbeat, 1, 3_600_000)?;
+        // Searches of a stream that is lost belong to leases that were taken back.
+        self.stop_all();
+        if self.solve.as_ref().is_none_or(|solve| solve.id != welcome.solve_id) {
+            let spec: GameSpec = welcome
+                .spec
+                .parse()
+                .map_err(|error: jlpns_common::spec::SpecError| confusing(error.to_string()))?;
+            self.held.clear();
+            self.unacknowledged.clear();
+            self.solve = None;
+            self.generation += 1;
+            let (memory, slots) = (self.config.memory, self.config.slots);
+            let searcher = self.searching.searcher(&spec, memory, slots).map_err(confusing)?;
+            let (id, generation) = (welcome.solve_id.clone(), self.generation);
+            self.solve = Some(Arc::new(Solve { id, generation, searcher }));
+            info!("connected: solving {spec} with {slots} slots");
+        } else {
+            info!("connected again: {} reports were kept", self.unacknowledged.len());
+        }
+        Ok(Duration::from_millis(heartbeat))
+    }
+
+    async fn send_unacknowledged(&self, stream: &mut Stream) -> Result<(), Broken> {
+        let reports: Vec<v1::Report> = self.unacknowledged.values().cloned().collect();
+        for reports in reports.chunks(BATCH) {
+            let reports = reports.to_vec();
+            stream.send(v1::WorkerBatch { reports, ..Default::default() }).await?;
+        }
+        Ok(())
+    }
+
+    /// Renews the leases that are worked on; those that are called back are left to end.
+    async fn renew(&self, stream: &mut Stream) -> Result<(), Broken> {
+        let working: Vec<u64> = self
+            .held
+            .iter()
+            .filter(|(_, stop)| !stop.load(Ordering::Relaxed))
+            .map(|(&lease, _)| lease)
+            .collect();
+        for renewals in working.chunks(MAX_BATCH) {
+            let renewals = renewals.to_vec();
+            stream.send(v1::WorkerBatch { renewals, ..Default::default() }).await?;
+        }
+        Ok(())
+    }
+
+    /// Does what the coordinator says; what is returned holds the leases that are declined.
+    fn take(&mut self, batch: v1::CoordinatorBatch) -> Result<v1::WorkerBatch, Broken> {
+        at_most("batch.leases", &batch.leases, MAX_BATCH)?;
+        at_most("batch.cancels", &batch.cancels, MAX_BATCH)?;
+        at_most("batch.acknowledged", &batch.acknowledged, MAX_BATCH)?;
+        for lease in &batch.acknowledged {
+            self.unacknowledged.remove(lease);
+        }
+        for lease in &batch.cancels {
+            if let Some(stop) = self.held.get(lease) {
+                debug!("lease {lease} is called back");
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        let mut declined = v1::WorkerBatch::default();
+        for lease in batch.leases {
+            let lease_id = lease.lease_id;
+            if let Err(reason) = self.start(lease) {
+                declined.declines.push(v1::Decline { lease_id, reason });
+            }
+        }
+        Ok(declined)
+    }
+
+    /// Puts a lease before the slots. The error says why it is declined.
+    fn start(&mut self, lease: v1::Lease) -> Result<(), String> {
+        if self.draining {
+            return Err("the worker is about to leave".to_owned());
+        }
+        let solve = self.solve.clone().ok_or("the worker is at no solve")?;
+        let sentence = |error: WireError| error.to_string();
+        let job = lease.job.ok_or(WireError::Missing("lease.job")).map_err(sentence)?;
+        let job = Job::try_from(job).map_err(sentence)?;
+        let report_interval =
+            in_range("lease.report_interval_ms", lease.report_interval_ms, 1, u64::MAX)
+                .map_err(sentence)?;
+        in_range("lease.deadline_ms", lease.deadline_ms, 1, u64::MAX).map_err(sentence)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        match self.held.entry(lease.lease_id) {
+            MapEntry::Occupied(_) => return Err("the worker holds it already".to_owned()),
+            MapEntry::Vacant(entry) => entry.insert(stop.clone()),
+        };
+        debug!("lease {} taken: {job:?}", lease.lease_id);
+        let report_interval = Duration::from_millis(report_interval);
+        self.slots.put(Task { solve, lease: lease.lease_id, job, report_interval, stop });
+        Ok(())
+    }
+}
+
+fn put(batch: &mut v1::WorkerBatch, entry: Entry) {
+    match entry {
+        Entry::Progress(progress) => batch.progress.push(progress),
+        Entry::Report(report) => batch.reports.push(report),
+        Entry::Decline(decline) => batch.declines.push(decline),
+    }
+}
+
+/// Ends the sending side and lets the coordinator end its own, so that nothing said is cut off.
+async fn leave(stream: Stream) {
+    let Stream { outbound, mut inbound } = stream;
+    drop(outbound);
+    let ended = async { while let Ok(Some(_)) = inbound.message().await {} };
+    // A coordinator that does not answer has been told all the same.
+    let _ = timeout(GOODBYE_TIMEOUT, ended).await;
+}

@@ -1,0 +1,413 @@
+//! What the depth-first searches share: the way from the root to the present node, with the
+//! children of every node on it.
+//!
+//! The searches differ in which child they enter, and when they leave a node; see [`dfpn`],
+//! [`pds`] and [`alpha_beta`].
+//!
+//! The way is a stack of its own, so that long games do not overflow the thread's. The children
+//! of the nodes on it are evaluated once, when the node is entered, and keep their numbers while
+//! it is there: the transposition table may forget what it likes, and every return to a node on
+//! the way still brings it nearer to its thresholds. That is why a search with a table that is
+//! too small is slow, but ends.
+//!
+//! [`dfpn`]: crate::dfpn
+//! [`pds`]: crate::pds
+//! [`alpha_beta`]: crate::alpha_beta
+
+use std::ops::ControlFlow;
+
+use jlpns_common::effort::EffortSum;
+use jlpns_common::efforts::{Evaluation, One, best_move, for_player};
+use jlpns_common::{
+    ChildFindings, Effort, EffortPair, Findings, Game, Initialisation, Move, MoveList, Outcome,
+    Player, Question, Threshold, TranspositionTable,
+};
+
+use crate::search::{SearchEnd, Statistics};
+use crate::watch::Watch;
+
+/// What stays the same during a search for one threshold.
+pub(crate) struct Setting<'a, G: Game> {
+    pub game: &'a G,
+    pub table: &'a TranspositionTable,
+    pub threshold: Threshold,
+    pub initialisation: Initialisation,
+    /// Whether the end of the game is seen when a node is entered (delayed evaluation), or
+    /// already when it is created (immediate; PDS-PN paper, sections 3.1 and 3.3).
+    pub delayed: bool,
+}
+
+impl<G: Game> Setting<'_, G> {
+    /// `position` as a child that was reached by `mv`, as it is without the table.
+    #[inline]
+    fn new_child(&self, position: &G::Position, mv: Move, delayed: bool) -> Child {
+        let key = self.game.key(position).into();
+        if !delayed && let Some(outcome) = self.game.outcome(position) {
+            let pair = EffortPair::solved(self.threshold.holds(outcome));
+            return Child { key, pair, work: 1, mv, known: true };
+        }
+        let question = Question::Threshold(self.threshold);
+        let evaluation = Evaluation::new(question, One, self.initialisation);
+        let pair = evaluation.frontier(self.game, position);
+        Child { key, pair, work: 0, mv, known: false }
+    }
+
+    /// Takes over what the table knows of a child; whether it knows anything.
+    #[inline]
+    fn look_up(&self, child: &mut Child) -> bool {
+        let known = self.table.get(child.key, self.threshold);
+        if let Some(known) = known {
+            child.pair = known.pair;
+            child.work = known.work;
+            child.known = true;
+        }
+        known.is_some()
+    }
+}
+
+/// A child of a node on the way, or the root.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Child {
+    key: u128,
+    pub pair: EffortPair,
+    /// The nodes spent on it so far, as far as is remembered.
+    work: u32,
+    pub mv: Move,
+    /// Whether it was ever searched, as far as is remembered.
+    pub known: bool,
+}
+
+/// A node on the way.
+struct Frame {
+    player: Player,
+    thresholds: EffortPair,
+    /// Where in [`Path::children`] its children begin; they end where the next frame's begin.
+    first: usize,
+    /// The child that the way goes through.
+    current: usize,
+    nodes_before: u64,
+}
+
+/// The way from the root to the present node.
+pub(crate) struct Path<'a, G: Game> {
+    pub setting: Setting<'a, G>,
+    pub position: &'a mut G::Position,
+    root: Child,
+    root_children: usize,
+    frames: Vec<Frame>,
+    pub children: Vec<Child>,
+    moves: MoveList,
+    /// Nodes created so far.
+    pub nodes: u64,
+    /// Nodes expanded so far, without the root.
+    descents: u64,
+    /// Nodes expanded that were not known before: a search that is stopped has done one at least.
+    fresh: u64,
+    peak_nodes: u64,
+}
+
+/// The numbers of the present node, from those of its children.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fold {
+    /// The least effort of the player to move: proof numbers for Max, disproof numbers for Min.
+    pub own: Effort,
+    /// The summed effort of the other player.
+    pub other: Effort,
+    /// The child with the least `own`, the first among equals.
+    pub best: usize,
+    /// The least `own` among the others.
+    pub second: Effort,
+}
+
+/// The number in `pair` that `player` wants to be small.
+#[inline]
+pub(crate) fn own(player: Player, pair: EffortPair) -> Effort {
+    for_player(player, pair).0
+}
+
+/// The pair in which `own` is the number that `player` wants to be small.
+#[inline]
+pub(crate) fn pair_of(player: Player, own: Effort, other: Effort) -> EffortPair {
+    match player {
+        Player::Max => EffortPair { proof: own, disproof: other },
+        Player::Min => EffortPair { proof: other, disproof: own },
+    }
+}
+
+impl<'a, G: Game> Path<'a, G> {
+    /// The way that is only the root, expanded unless the game is over there.
+    pub fn new(setting: Setting<'a, G>, position: &'a mut G::Position) -> Path<'a, G> {
+        let key = setting.game.key(position).into();
+        let mut path = Path {
+            root: Child { key, pair: EffortPair::UNIT, work: 0, mv: Move(0), known: false },
+            root_children: 0,
+            frames: Vec::new(),
+            children: Vec::new(),
+            moves: MoveList::new(),
+            nodes: 0,
+            descents: 0,
+            fresh: 0,
+            peak_nodes: 0,
+            setting,
+            position,
+        };
+        path.root = path.setting.new_child(path.position, Move(0), false);
+        if path.root.known || !path.setting.look_up(&mut path.root) {
+            path.nodes = 1;
+        }
+        if path.setting.game.outcome(path.position).is_none() {
+            path.expand(EffortPair { proof: Effort::INFINITY, disproof: Effort::INFINITY });
+            path.fresh += u64::from(!path.root.known);
+            path.root_children = path.children.len();
+            if path.root.pair.is_solved() {
+                path.frames.clear();
+            }
+        }
+        path
+    }
+
+    /// Whether the way has come back to above the root: the search is over.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// The number of nodes on the way.
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Who is to move in the present node.
+    #[inline]
+    pub fn player(&self) -> Player {
+        self.top().player
+    }
+
+    /// The thresholds of the present node.
+    #[inline]
+    pub fn thresholds(&self) -> EffortPair {
+        self.top().thresholds
+    }
+
+    /// Gives the present node other thresholds.
+    pub fn set_thresholds(&mut self, thresholds: EffortPair) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.thresholds = thresholds;
+        }
+    }
+
+    /// Where the children of the present node begin; they go on to the end of the children.
+    #[inline]
+    pub fn first_child(&self) -> usize {
+        self.top().first
+    }
+
+    #[inline]
+    fn top(&self) -> &Frame {
+        self.frames.last().expect("a search that is over asks for no node")
+    }
+
+    /// What the children say of the present node.
+    #[inline]
+    pub fn fold(&self) -> Fold {
+        let frame = self.top();
+        fold(frame.player, &self.children, frame.first..self.children.len())
+    }
+
+    /// Goes on to a child of the present node, and expands it.
+    #[inline]
+    pub fn enter(&mut self, child: usize, thresholds: EffortPair) {
+        let Child { mv, known, .. } = self.children[child];
+        self.frames.last_mut().expect("there is a present node").current = child;
+        self.setting.game.play(self.position, mv);
+        self.descents += 1;
+        self.fresh += u64::from(!known);
+        self.expand(thresholds);
+    }
+
+    /// Puts the children of the present node in another order, lowest rank first; equal ranks stay
+    /// in the game's order.
+    pub fn sort_children<K: Ord>(&mut self, rank: impl Fn(Player, &Child) -> K) {
+        let frame = self.frames.last().expect("there is a present node");
+        self.children[frame.first..].sort_by_key(|child| rank(frame.player, child));
+    }
+
+    /// Goes back from the present node with the numbers that were found, and remembers them if
+    /// `keep` says so.
+    #[inline]
+    pub fn leave(&mut self, pair: EffortPair, keep: bool) {
+        let frame = self.frames.pop().expect("there is a present node");
+        let spent = (self.nodes - frame.nodes_before).max(1).min(u64::from(u32::MAX)) as u32;
+        let node = match self.frames.last() {
+            Some(parent) => &mut self.children[parent.current],
+            None => &mut self.root,
+        };
+        node.pair = pair;
+        node.known = true;
+        node.work = node.work.saturating_add(spent);
+        let Child { key, work, mv, .. } = *node;
+        if keep {
+            self.setting.table.put(key, self.setting.threshold, pair, work);
+        }
+        if !self.frames.is_empty() {
+            self.setting.game.undo(self.position, mv);
+            self.children.truncate(frame.first);
+        }
+    }
+
+    /// The outcome of a child where the game is over.
+    #[inline]
+    pub fn child_outcome(&mut self, child: usize) -> Option<Outcome> {
+        let mv = self.children[child].mv;
+        self.setting.game.play(self.position, mv);
+        let outcome = self.setting.game.outcome(self.position);
+        self.setting.game.undo(self.position, mv);
+        outcome
+    }
+
+    /// The position of a child.
+    pub fn child_position(&self, child: usize) -> G::Position {
+        let mut position = self.position.clone();
+        self.setting.game.play(&mut position, self.children[child].mv);
+        position
+    }
+
+    /// Sets the numbers of a child that was searched otherwise than by entering it, with `spent`
+    /// nodes, and remembers them.
+    pub fn settle(&mut self, child: usize, pair: EffortPair, spent: u64) {
+        self.nodes += spent;
+        self.fresh += 1;
+        let child = &mut self.children[child];
+        child.pair = pair;
+        child.known = true;
+        child.work = child.work.saturating_add(spent.min(u64::from(u32::MAX)) as u32);
+        self.setting.table.put(child.key, self.setting.threshold, pair, child.work);
+    }
+
+    /// Whether the search has to stop, by its limits or because the observer wants it; then all
+    /// nodes on the way are to be left with the numbers that they have.
+    #[inline]
+    pub fn check(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        if self.nodes < watch.due() {
+            return ControlFlow::Continue(());
+        }
+        self.bring_up_to_date();
+        // A search that always gets further by one node ends, however often it is stopped.
+        watch.check(self.nodes, self.fresh > 0, &|| self.findings())
+    }
+
+    /// Folds the numbers of all nodes on the way, from the present node up, for
+    /// [`Path::findings`].
+    pub fn bring_up_to_date(&mut self) {
+        for depth in (0..self.frames.len()).rev() {
+            let frame = &self.frames[depth];
+            let end = self.frames.get(depth + 1).map_or(self.children.len(), |next| next.first);
+            let numbers = fold(frame.player, &self.children, frame.first..end);
+            let pair = pair_of(frame.player, numbers.own, numbers.other);
+            match depth.checked_sub(1) {
+                Some(parent) => self.children[self.frames[parent].current].pair = pair,
+                None => self.root.pair = pair,
+            }
+        }
+    }
+
+    /// Pushes a frame for the present position with its children.
+    fn expand(&mut self, thresholds: EffortPair) {
+        let player = self.setting.game.to_move(self.position);
+        let first = self.children.len();
+        let is_root = self.frames.is_empty();
+        self.frames.push(Frame {
+            player,
+            thresholds,
+            first,
+            current: first,
+            nodes_before: self.nodes,
+        });
+        let Path { setting, position, children, moves, .. } = self;
+        moves.clear();
+        setting.game.moves(position, moves);
+        let mut decided = false;
+        for &mv in moves.iter() {
+            setting.game.play(position, mv);
+            let child = setting.new_child(position, mv, setting.delayed);
+            setting.game.undo(position, mv);
+            children.push(child);
+            // One child that is won decides the node; the root tells of all its children.
+            decided = own(player, child.pair).is_zero() && !is_root;
+            if decided {
+                break;
+            }
+        }
+        // A loop of nothing but look-ups waits for the memory once, not once a child.
+        for child in &mut children[first..] {
+            let remembered = !decided && !child.known && setting.look_up(child);
+            self.nodes += u64::from(!setting.delayed && !remembered);
+        }
+        self.peak_nodes = self.peak_nodes.max(self.children.len() as u64);
+    }
+
+    /// What is known now. In the middle of a search [`Path::bring_up_to_date`] comes first.
+    pub fn findings(&self) -> Findings {
+        // Searches may have put the root's children in an order of their own.
+        let mut position = self.position.clone();
+        for frame in self.frames.iter().rev().skip(1) {
+            self.setting.game.undo(&mut position, self.children[frame.current].mv);
+        }
+        let mut moves = MoveList::new();
+        if self.root_children > 0 {
+            self.setting.game.moves(&position, &mut moves);
+        }
+        let known = &self.children[..self.root_children];
+        let children: Vec<ChildFindings> = moves
+            .iter()
+            .filter_map(|&mv| known.iter().find(|child| child.mv == mv))
+            .map(|child| ChildFindings { mv: child.mv, efforts: vec![child.pair] })
+            .collect();
+        Findings {
+            efforts: vec![self.root.pair],
+            best_move: best_move(
+                self.setting.game.to_move(&position),
+                &[self.root.pair],
+                &children,
+            ),
+            children,
+            nodes: self.nodes,
+        }
+    }
+
+    /// The end of a search that has come back to above the root.
+    pub fn end(self, watch: &Watch<'_>) -> SearchEnd {
+        debug_assert!(self.is_over());
+        let findings = self.findings();
+        SearchEnd {
+            stopped: watch.stopped().filter(|_| !self.root.pair.is_solved()),
+            statistics: Statistics {
+                descents: self.descents,
+                nodes: self.nodes,
+                peak_nodes: self.peak_nodes + self.setting.table.len(),
+            },
+            findings,
+        }
+    }
+}
+
+#[inline]
+fn fold(player: Player, children: &[Child], range: std::ops::Range<usize>) -> Fold {
+    let mut sum = EffortSum::default();
+    let (mut least, mut second) = (Effort::INFINITY, Effort::INFINITY);
+    let mut best = range.start;
+    for (index, child) in range.clone().zip(&children[range]) {
+        let effort = own(player, child.pair);
+        sum.add(own(player.opponent(), child.pair));
+        if effort < least {
+            second = least;
+            least = effort;
+            best = index;
+        } else if effort < second {
+            second = effort;
+        }
+    }
+    // A child that is won may have cut the others off; they would only add to the infinity.
+    Fold { own: least, other: sum.total(), best, second }
+}

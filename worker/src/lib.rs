@@ -1,0 +1,25 @@
+//! The sub-searches of jlpns, and the worker that runs them as jobs.
+//!
+//! - [`search`]: what every search is given and what it gives back, and the choice among them.
+//! - `watch`: limits and observers.
+//! - `halving`: values by searches for one threshold.
+//! - `pns`: PNS and GPNS; `pn2`: PN2 and GPNS2, and the second level of PDS-PN.
+//! - `depth_first`: what the depth-first searches share; `dfpn`, `pds` and `alpha_beta` are they.
+//! - [`slots`]: the threads that run the searches of jobs; [`sub_search`] is what they call.
+//! - [`memory`]: sizes of memory as people write them.
+//! - [`client`]: what keeps a worker connected to its coordinator; [`connect`] is the way there.
+
+mod alpha_beta;
+pub mod client;
+pub mod connect;
+mod depth_first;
+mod dfpn;
+mod halving;
+pub mod memory;
+mod pds;
+mod pn2;
+mod pns;
+pub mod search;
+pub mod slots;
+pub mod sub_search;
+mod watch;

@@ -1,0 +1,109 @@
+//! `jlpns-worker`: runs sub-searches for a coordinator.
+//!
+//! Exit codes: 0 the solve is over, or drained after a first Ctrl-C or SIGTERM; 1 failed, or
+//! aborted by a second one; 2 bad usage.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::{io, process, thread};
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, value_parser};
+use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
+use jlpns_worker::connect::Dial;
+use jlpns_worker::memory;
+use jlpns_worker::sub_search::SubSearches;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tracing::{error, warn};
+use tracing_subscriber::EnvFilter;
+
+/// The memory of one slot when nothing else is said, in bytes.
+const MEMORY_OF_A_SLOT: u64 = 512 << 20;
+
+/// Runs sub-searches for a jlpns coordinator.
+///
+/// The first Ctrl-C or SIGTERM drains: running searches stop, what they found is reported, and the
+/// worker exits. The second one aborts.
+#[derive(Parser)]
+#[command(name = "jlpns-worker", version, about)]
+struct Arguments {
+    /// Where the coordinator is, as http://HOST:PORT
+    #[arg(long, value_name = "URL", env = "JLPNS_COORDINATOR")]
+    coordinator: String,
+
+    /// How many searches to run at a time [default: one for each core]
+    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", value_parser = value_parser!(u32).range(1..=1024))]
+    slots: Option<u32>,
+
+    /// The memory for the nodes and tables of all searches, such as 8GiB [default: 512MiB a slot]
+    #[arg(long, value_name = "SIZE", env = "JLPNS_MEMORY", value_parser = memory::parse)]
+    memory: Option<u64>,
+
+    /// The worker's name in logs and status pages [default: host name and process id]
+    #[arg(long, value_name = "N", env = "JLPNS_NAME", value_parser = name)]
+    name: Option<String>,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    jlpns_proto::convert::worker_name(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let dial = Dial::new(&arguments.coordinator).unwrap_or_else(|error| {
+        Arguments::command().error(ErrorKind::ValueValidation, error).exit()
+    });
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false)
+        .with_env_filter(
+            EnvFilter::try_from_env("JLPNS_LOG").unwrap_or_else(|_| EnvFilter::new("info")),
+        )
+        .init();
+    match work(arguments, dial) {
+        Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
+        Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,
+        Err(error) => {
+            error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work(arguments: Arguments, dial: Dial) -> anyhow::Result<WorkerEnd> {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let slots = arguments.slots.unwrap_or(cores.min(jlpns_proto::MAX_SLOTS));
+    let config = WorkerConfig {
+        name: arguments.name.unwrap_or_else(|| {
+            format!("{}-{}", gethostname::gethostname().to_string_lossy(), process::id())
+        }),
+        slots,
+        memory: arguments.memory.unwrap_or(MEMORY_OF_A_SLOT * u64::from(slots)),
+        backoff: Backoff::default(),
+    };
+    // One thread is enough for the messages; the cores are for the slots.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (ask, shutdown) = watch::channel(Shutdown::None);
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::spawn(async move {
+            for wanted in [Shutdown::Drain, Shutdown::Abort] {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+                if wanted == Shutdown::Abort {
+                    warn!("aborted: what the searches found is lost");
+                }
+                let _ = ask.send(wanted);
+            }
+        });
+        Ok(run_worker(config, Arc::new(SubSearches), dial, shutdown).await?)
+    })
+}
