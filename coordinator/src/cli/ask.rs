@@ -1,0 +1,29 @@
+//! One question to a running coordinator.
+
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use jlpns_worker::connect::{Connector, Dial, with_causes};
+use tonic::transport::Channel;
+use tonic::{Response, Status};
+
+/// Connects and asks; both together may take `limit`.
+pub fn ask<T>(
+    url: &str,
+    dial: &Dial,
+    limit: Duration,
+    question: impl AsyncFnOnce(Channel) -> Result<Response<T>, Status>,
+) -> anyhow::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let answer = async {
+        let channel = dial.connect().await.map_err(|error| {
+            anyhow!("no coordinator can be reached at {url}: {}", with_causes(&error))
+        })?;
+        let response = question(channel).await.map_err(|status| {
+            anyhow!("the coordinator at {url} refused to answer: {}", status.message())
+        })?;
+        Ok(response.into_inner())
+    };
+    let in_time = runtime.block_on(async { tokio::time::timeout(limit, answer).await });
+    in_time.with_context(|| format!("the coordinator at {url} gave no answer in {limit:?}"))?
+}

@@ -1,0 +1,35 @@
+//! `jlpns health`: whether a coordinator is serving, for health checks of containers.
+
+use std::time::Duration;
+
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use super::ask::ask;
+use super::{CommandError, End, values};
+
+/// How long a coordinator may take to answer.
+const LIMIT: Duration = Duration::from_secs(3);
+
+/// What `jlpns health` is given.
+#[derive(Debug, clap::Args)]
+pub struct HealthFlags {
+    /// The coordinator, as http://HOST:PORT
+    #[arg(env = "JLPNS_COORDINATOR")]
+    url: String,
+}
+
+/// Asks the gRPC health service for the server as a whole.
+pub fn run(flags: &HealthFlags) -> Result<End, CommandError> {
+    let dial = values::coordinator(&flags.url)?;
+    let answer = ask(&flags.url, &dial, LIMIT, async |channel| {
+        HealthClient::new(channel).check(HealthCheckRequest { service: String::new() }).await
+    })?;
+    if answer.status() == ServingStatus::Serving {
+        Ok(End::Solved)
+    } else {
+        eprintln!("error: {} is not serving: {}", flags.url, answer.status().as_str_name());
+        Ok(End::Failed)
+    }
+}

@@ -1,0 +1,133 @@
+//! The command line: what each command is given, and how a run ends.
+//!
+//! - [`solve`] and [`serve`]: `jlpns solve` and `jlpns serve`; [`settings`] are the flags of both,
+//!   and [`report`] is what both tell of a solve.
+//! - [`search`]: `jlpns search`, one search in this process.
+//! - [`status`] and [`health`]: `jlpns status` and `jlpns health`, which [`ask`] a running
+//!   coordinator.
+//! - [`values`]: how the values of flags are read.
+//! - [`output`]: results on stdout, as JSON and as text.
+//! - [`progress`]: progress on stderr.
+//! - [`interrupt`]: what Ctrl-C and SIGTERM do.
+
+mod ask;
+mod health;
+mod interrupt;
+mod output;
+mod progress;
+mod report;
+mod search;
+mod serve;
+mod settings;
+mod solve;
+mod status;
+mod values;
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Exact values of two-player games by proof-number search, on one machine or on a cluster.
+///
+/// Exit codes: 0 solved, 1 failed, 2 bad usage or bad input, 3 stopped unsolved.
+#[derive(Debug, Parser)]
+#[command(name = "jlpns", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Solve a game on this machine: coordinator and worker in one process
+    Solve(solve::SolveFlags),
+    /// Solve a game with workers that connect over the network
+    Serve(serve::ServeFlags),
+    /// Run one search in this process, without jobs, as in the papers
+    Search(search::SearchFlags),
+    /// Print the state of a running solve
+    Status(status::StatusFlags),
+    /// Exit with 0 if a coordinator is serving, with 1 if not
+    Health(health::HealthFlags),
+}
+
+/// How a run ended; the exit code of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The question is answered.
+    Solved,
+    /// Something broke that was not the user's doing.
+    Failed,
+    /// Bad usage or bad input.
+    BadInput,
+    /// A limit was reached, or the user stopped the run.
+    Unsolved,
+}
+
+impl From<End> for ExitCode {
+    fn from(end: End) -> ExitCode {
+        ExitCode::from(match end {
+            End::Solved => 0,
+            End::Failed => 1,
+            End::BadInput => 2,
+            End::Unsolved => 3,
+        })
+    }
+}
+
+/// Why a command gives no result.
+#[derive(Debug)]
+enum CommandError {
+    /// The user's input, in one sentence: what is wrong and what would be right.
+    BadInput(String),
+    /// Anything else.
+    Failed(anyhow::Error),
+}
+
+impl CommandError {
+    /// A value that its flag does not take.
+    fn bad_value(flag: &str, value: &str, reason: impl Display) -> CommandError {
+        // A value may be of any length.
+        let shown: String = value.chars().take(60).collect();
+        let dots = if shown.len() < value.len() { "..." } else { "" };
+        CommandError::BadInput(format!("invalid value '{shown}{dots}' for '{flag}': {reason}"))
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for CommandError {
+    fn from(error: E) -> CommandError {
+        CommandError::Failed(error.into())
+    }
+}
+
+/// Reads the arguments of the process, runs the command and prints what there is to print.
+pub fn run() -> End {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are asked for, and are no errors. If even this cannot be printed,
+            // there is nobody left to tell.
+            let _ = error.print();
+            return if error.use_stderr() { End::BadInput } else { End::Solved };
+        }
+    };
+    let result = match cli.command {
+        Command::Solve(flags) => solve::run(&flags),
+        Command::Serve(flags) => serve::run(&flags),
+        Command::Search(flags) => search::run(&flags),
+        Command::Status(flags) => status::run(&flags),
+        Command::Health(flags) => health::run(&flags),
+    };
+    match result {
+        Ok(end) => end,
+        Err(CommandError::BadInput(sentence)) => {
+            eprintln!("error: {sentence}");
+            End::BadInput
+        }
+        Err(CommandError::Failed(error)) => {
+            eprintln!("error: {error:#}");
+            End::Failed
+        }
+    }
+}

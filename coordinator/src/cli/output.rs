@@ -1,0 +1,202 @@
+//! Results on stdout: one JSON object, or a few lines for people.
+
+use std::io::Write;
+
+use jlpns_common::{Algorithm, Bounds, EffortPair, Goal, OutcomeScale};
+use jlpns_coordinator::solve::SolveStatus;
+use serde::Serialize;
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Output {
+    /// A few lines for people.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// The fields that tell what was asked and what is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// The game's spec in its standard form.
+    pub spec: String,
+    /// The moves after it, by their names.
+    pub moves: String,
+    /// The algorithm.
+    pub algorithm: String,
+    /// The goal in its standard form, if there is one.
+    pub goal: Option<String>,
+    /// Without a goal: `true` when the value is known. With one: `true` proved, `false` disproved.
+    /// `None` when the search stopped before.
+    pub proved: Option<bool>,
+    /// The value from Max's view, once it is known.
+    pub value: Option<String>,
+    /// The worst value for Max that is still possible.
+    pub lower: String,
+    /// The best value for Max that is still possible.
+    pub upper: String,
+}
+
+/// What a search was asked.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The game's spec in its standard form.
+    pub spec: &'a str,
+    /// The moves after it, by their names.
+    pub moves: String,
+    /// The algorithm's name.
+    pub algorithm: &'static str,
+    /// The goal, if there is one.
+    pub goal: Option<Goal>,
+}
+
+impl Answer {
+    /// What is known now: `bounds` of the value, and the verdict on the goal, if there is one and
+    /// it has been reached.
+    pub fn new(
+        asked: Asked<'_>,
+        proved: Option<bool>,
+        bounds: Bounds,
+        scale: &OutcomeScale,
+    ) -> Answer {
+        let proved = match asked.goal {
+            Some(_) => proved,
+            None => bounds.value().map(|_| true),
+        };
+        Answer {
+            spec: asked.spec.to_owned(),
+            moves: asked.moves,
+            algorithm: asked.algorithm.to_owned(),
+            goal: asked.goal.map(|goal| goal.display(scale).to_string()),
+            proved,
+            value: bounds.value().map(|outcome| scale.name(outcome).to_owned()),
+            lower: scale.name(bounds.lower).to_owned(),
+            upper: scale.name(bounds.upper).to_owned(),
+        }
+    }
+
+    /// What the status of a solve tells. The top-level tree is PNS for a goal and GPNS for the
+    /// value.
+    pub fn of_solve(status: &SolveStatus) -> Answer {
+        let top_level = if status.goal.is_some() { Algorithm::Pns } else { Algorithm::Gpns };
+        let proved = match status.goal {
+            Some(_) => status.proved,
+            None => status.value.as_ref().map(|_| true),
+        };
+        Answer {
+            spec: status.spec.clone(),
+            moves: status.moves.clone(),
+            algorithm: top_level.name().to_owned(),
+            goal: status.goal.clone(),
+            proved,
+            value: status.value.clone(),
+            lower: status.lower.clone(),
+            upper: status.upper.clone(),
+        }
+    }
+
+    /// The first line for people: what is now known.
+    pub fn headline(&self) -> String {
+        let position = match self.moves.as_str() {
+            "" => self.spec.clone(),
+            moves => format!("{} after {moves}", self.spec),
+        };
+        let bounds = match &self.value {
+            Some(value) => format!("the value is {value}"),
+            None => format!("the value is between {} and {}", self.lower, self.upper),
+        };
+        match (&self.goal, self.proved) {
+            (Some(goal), Some(true)) => format!("{position}: {goal} is proved; {bounds}"),
+            (Some(goal), Some(false)) => format!("{position}: {goal} is disproved; {bounds}"),
+            (Some(goal), None) => format!("{position}: {goal} is still open; {bounds}"),
+            (None, Some(_)) => format!("{position}: {bounds}"),
+            (None, None) => format!("{position}: unsolved; {bounds}"),
+        }
+    }
+}
+
+/// Proof and disproof numbers of each threshold asked: `12/7 3/40`.
+pub fn efforts(efforts: &[EffortPair]) -> String {
+    let pairs: Vec<String> =
+        efforts.iter().map(|pair| format!("{}/{}", pair.proof, pair.disproof)).collect();
+    pairs.join(" ")
+}
+
+/// An effort number that is infinite if it is not there.
+pub fn effort(number: Option<u32>) -> String {
+    number.map_or_else(|| "inf".to_owned(), |number| grouped(number.into()))
+}
+
+/// Writes a result to stdout as one line of JSON.
+pub fn print_json(result: &impl Serialize) -> anyhow::Result<()> {
+    print_text(&serde_json::to_string(result)?)
+}
+
+/// Writes lines to stdout. A reader who has gone away is no failure of the search.
+pub fn print_text(text: &str) -> anyhow::Result<()> {
+    match writeln!(std::io::stdout().lock(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// A number with its digits in groups of three: `12 345 678`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// How many nodes a second, in a unit that is easy to read: `8.5 M nodes/s`.
+pub fn rate(nodes: u64, seconds: f64) -> String {
+    let rate = if seconds > 0.0 { nodes as f64 / seconds } else { 0.0 };
+    match rate {
+        r if r >= 1e6 => format!("{:.1} M nodes/s", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k nodes/s", r / 1e3),
+        r => format!("{r:.0} nodes/s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jlpns_common::Outcome;
+
+    #[test]
+    fn numbers_are_grouped_from_the_right() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1 000");
+        assert_eq!(grouped(12_345_678), "12 345 678");
+    }
+
+    #[test]
+    fn the_headline_tells_what_is_known() {
+        let scale = OutcomeScale::named(["loss", "draw", "win"]);
+        let answer = |goal, proved, lower, upper| {
+            let asked = Asked { spec: "g", moves: "12".to_owned(), algorithm: "pns", goal };
+            let bounds = Bounds { lower: Outcome(lower), upper: Outcome(upper) };
+            Answer::new(asked, proved, bounds, &scale)
+        };
+        let at_least_draw = Some(Goal::AtLeast(Outcome(1)));
+        let proved = answer(at_least_draw, Some(true), 1, 2);
+        assert_eq!((proved.proved, proved.value.as_deref()), (Some(true), None));
+        let headline = "g after 12: >=draw is proved; the value is between draw and win";
+        assert_eq!(proved.headline(), headline);
+        let disproved = answer(at_least_draw, Some(false), 0, 0);
+        assert_eq!(disproved.headline(), "g after 12: >=draw is disproved; the value is loss");
+        let solved = answer(None, None, 1, 1);
+        assert_eq!((solved.proved, solved.value.as_deref()), (Some(true), Some("draw")));
+        assert_eq!(solved.headline(), "g after 12: the value is draw");
+        let open = answer(None, None, 0, 1);
+        assert_eq!(open.proved, None);
+        assert_eq!(open.headline(), "g after 12: unsolved; the value is between loss and draw");
+    }
+}

@@ -1,0 +1,103 @@
+//! What `jlpns solve` and `jlpns serve` tell of a solve: on its way and at its end.
+
+use jlpns_coordinator::driver::DriverHandle;
+use jlpns_coordinator::solve::{Solve, SolveStatus};
+use serde::Serialize;
+
+use super::End;
+use super::output::{self, Answer, Output, effort, grouped, rate};
+use super::progress::Progress;
+
+/// The result of a solve, as `--output json` prints it.
+#[derive(Debug, Serialize)]
+struct SolveResult {
+    #[serde(flatten)]
+    answer: Answer,
+    /// Frontier nodes that were searched as jobs and reported.
+    descents: u64,
+    /// Nodes that the jobs created.
+    nodes: u64,
+    /// The most nodes of the top-level tree that were in memory at one time.
+    peak_nodes: u64,
+    seconds: f64,
+    jobs: u64,
+    /// The most workers that were connected at one time.
+    workers: u64,
+    cancelled: u64,
+    leases_expired: u64,
+    /// The share of the slots' time that was not spent in sub-searches.
+    overhead: f64,
+}
+
+/// Shows the progress of a running solve, until it has ended.
+pub async fn follow(driver: DriverHandle, progress: Progress) {
+    // A short solve shows nothing.
+    let mut due = tokio::time::interval(progress.interval());
+    due.tick().await;
+    loop {
+        due.tick().await;
+        let Ok(status) = driver.status().await else { return };
+        progress.show(line(&status));
+    }
+}
+
+fn line(status: &SolveStatus) -> String {
+    let root: Vec<String> = status
+        .efforts
+        .iter()
+        .map(|e| format!("{} {}/{}", e.outcome, effort(e.at_least), effort(e.less)))
+        .collect();
+    let slots: u32 = status.workers.iter().map(|worker| worker.slots).sum();
+    format!(
+        "{:.0} s, {}, {} jobs done, {} out on {slots} slots; tree {} nodes; root {}",
+        status.seconds,
+        rate(status.nodes, status.seconds),
+        grouped(status.jobs),
+        status.leased,
+        grouped(status.tree_nodes),
+        root.join(", "),
+    )
+}
+
+/// Prints the result of a solve that has ended, or that was stopped.
+pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Result<End> {
+    let status = solve.status(progress.elapsed());
+    progress.finish();
+    let result = SolveResult {
+        answer: Answer::of_solve(&status),
+        descents: status.jobs,
+        nodes: status.nodes,
+        peak_nodes: status.peak_tree_nodes,
+        seconds: status.seconds,
+        jobs: status.jobs,
+        workers: status.most_workers,
+        cancelled: status.cancelled,
+        leases_expired: status.leases_expired,
+        overhead: status.overhead(),
+    };
+    match output {
+        Output::Json => output::print_json(&result)?,
+        Output::Text => output::print_text(&text(&result, &status))?,
+    }
+    Ok(if solve.end().is_some() { End::Solved } else { End::Unsolved })
+}
+
+fn text(result: &SolveResult, status: &SolveStatus) -> String {
+    let best = status.best_move.as_ref();
+    format!(
+        "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes, {:.1} s, \
+         {}, overhead {:.1} %",
+        result.answer.headline(),
+        best.map_or(String::new(), |best| format!("; best move {best}")),
+        grouped(result.jobs),
+        status.sub_search,
+        result.workers,
+        if result.workers == 1 { "" } else { "s" },
+        grouped(result.cancelled),
+        result.leases_expired,
+        grouped(result.nodes),
+        result.seconds,
+        rate(result.nodes, result.seconds),
+        result.overhead * 100.0,
+    )
+}

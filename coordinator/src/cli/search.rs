@@ -1,0 +1,200 @@
+//! `jlpns search`: one search in this process.
+
+use std::ops::ControlFlow;
+
+use bytesize::ByteSize;
+use jlpns_common::spec::format_moves;
+use jlpns_common::{
+    Algorithm, Bounds, Findings, Game, Initialisation, Question, TranspositionTable, with_game,
+};
+use jlpns_worker::search::{Growth, Observer, SearchSettings, Statistics, Stopped, Store, search};
+use serde::Serialize;
+
+use super::interrupt::Interrupt;
+use super::output::{self, Answer, Asked, Output, grouped, rate};
+use super::progress::Progress;
+use super::{CommandError, End, values};
+
+/// What `jlpns search` is given.
+#[derive(Debug, clap::Args)]
+pub struct SearchFlags {
+    /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
+    spec: String,
+
+    /// The search to run [default: the fastest, dfpn with mobility]
+    #[arg(long, value_name = "NAME", env = "JLPNS_ALGORITHM")]
+    #[arg(value_parser = values::algorithm(Algorithm::ALL))]
+    algorithm: Option<Algorithm>,
+
+    /// What to prove, such as '>=draw' or '<=-1', from the view of the player who moves first in
+    /// SPEC; without it, the exact value is found
+    #[arg(long, allow_hyphen_values = true, env = "JLPNS_GOAL")]
+    goal: Option<String>,
+
+    /// Moves to play from SPEC before the search, such as 44435 or s0s9
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    moves: String,
+
+    /// Whether best-first searches keep one node a way to a position, or one node a position
+    #[arg(long, default_value = "graph", env = "JLPNS_STORE", value_parser = values::store())]
+    store: Store,
+
+    /// The effort numbers of new frontier nodes [default: unit if an algorithm is named]
+    #[arg(long, value_name = "INIT", env = "JLPNS_INIT")]
+    #[arg(value_parser = values::initialisation())]
+    init: Option<Initialisation>,
+
+    /// Stop when this many nodes have been created
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(value_parser = values::node_count)]
+    max_nodes: Option<u64>,
+
+    /// How much memory the nodes and tables may take
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true)]
+    #[arg(value_parser = values::memory, env = "JLPNS_MEMORY")]
+    memory: u64,
+
+    /// Two-level searches: the size of the first level, in nodes, at which the second may have
+    /// half as many
+    #[arg(long, value_name = "NODES", default_value_t = Growth::default().a)]
+    #[arg(value_parser = values::not_negative, allow_hyphen_values = true)]
+    growth_a: f64,
+
+    /// Two-level searches: how slowly that fraction grows around it, in nodes
+    #[arg(long, value_name = "NODES", default_value_t = Growth::default().b)]
+    #[arg(value_parser = values::positive, allow_hyphen_values = true)]
+    growth_b: f64,
+
+    /// df-pn: the epsilon of the 1 + epsilon threshold rule
+    #[arg(long, default_value_t = 0.25, value_parser = values::not_negative)]
+    #[arg(allow_hyphen_values = true)]
+    epsilon: f64,
+
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
+    output: Output,
+}
+
+impl SearchFlags {
+    fn algorithm(&self) -> Algorithm {
+        self.algorithm.unwrap_or(Algorithm::DfPn)
+    }
+
+    /// The papers' default for a search that is asked for by name; else the faster one.
+    fn initialisation(&self) -> Initialisation {
+        self.init.unwrap_or(match self.algorithm {
+            Some(_) => Initialisation::Unit,
+            None => Initialisation::Mobility,
+        })
+    }
+}
+
+/// The result of a search, as `--output json` prints it.
+#[derive(Debug, Serialize)]
+struct SearchResult {
+    #[serde(flatten)]
+    answer: Answer,
+    descents: u64,
+    nodes: u64,
+    peak_nodes: u64,
+    seconds: f64,
+}
+
+/// Runs the search and prints its result.
+pub fn run(flags: &SearchFlags) -> Result<End, CommandError> {
+    let spec = values::spec(&flags.spec)?;
+    with_game!(spec.game(), game => run_game(game, spec.as_str(), flags))
+}
+
+fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, CommandError> {
+    let scale = game.scale();
+    let goal = values::goal(scale, flags.goal.as_deref())?;
+    let moves = values::moves(game, &flags.moves)?;
+    let question = match goal {
+        Some(goal) => Question::Threshold(goal.threshold()),
+        None => Question::Value(scale.bounds()),
+    };
+    let settings = SearchSettings {
+        algorithm: flags.algorithm(),
+        store: flags.store,
+        initialisation: flags.initialisation(),
+        max_nodes: flags.max_nodes,
+        memory: flags.memory,
+        growth: Growth { a: flags.growth_a, b: flags.growth_b },
+        epsilon: flags.epsilon,
+    };
+    let mut watch = Watch { interrupt: Interrupt::listen()?, progress: Progress::start("info") };
+    let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
+        CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
+    })?;
+    let mut position = game.start();
+    moves.iter().for_each(|&mv| game.play(&mut position, mv));
+    let end = search(game, &mut position, question, &settings, &table, &mut watch);
+    let seconds = watch.progress.elapsed().as_secs_f64();
+    watch.progress.finish();
+    let efforts = &end.findings.efforts;
+    let bounds = match game.outcome(&position) {
+        Some(outcome) => Bounds::exactly(outcome),
+        None => question.bounds(efforts, scale),
+    };
+    let proved = goal.and_then(|goal| efforts[0].verdict().map(|holds| goal.proved_when(holds)));
+    let moves = format_moves(game, &moves);
+    let asked = Asked { spec, moves, algorithm: flags.algorithm().name(), goal };
+    let answer = Answer::new(asked, proved, bounds, scale);
+    let Statistics { descents, nodes, peak_nodes } = end.statistics;
+    let result = SearchResult { answer, descents, nodes, peak_nodes, seconds };
+    match flags.output {
+        Output::Json => output::print_json(&result)?,
+        Output::Text => output::print_text(&text(&result, end.stopped, flags))?,
+    }
+    Ok(if end.stopped.is_none() { End::Solved } else { End::Unsolved })
+}
+
+fn text(result: &SearchResult, stopped: Option<Stopped>, flags: &SearchFlags) -> String {
+    let mut text = format!(
+        "{}\n{}: {} descents, {} nodes (at most {} in memory), {:.3} s, {}",
+        result.answer.headline(),
+        result.answer.algorithm,
+        grouped(result.descents),
+        grouped(result.nodes),
+        grouped(result.peak_nodes),
+        result.seconds,
+        rate(result.nodes, result.seconds),
+    );
+    match stopped {
+        None => {}
+        Some(Stopped::MaxNodes) => {
+            text += "\nStopped at the limit of --max-nodes; raise it to go on.";
+        }
+        Some(Stopped::Memory) => {
+            let memory = ByteSize(flags.memory);
+            text += &format!(
+                "\nStopped because {memory} of memory was full; raise --memory, or take a search \
+                 that needs little (dfpn, pds, alpha-beta)."
+            );
+        }
+        Some(Stopped::Observer) => text += "\nStopped by a signal.",
+    }
+    text
+}
+
+/// Shows the progress of a search, and stops it on a signal.
+struct Watch {
+    interrupt: Interrupt,
+    progress: Progress,
+}
+
+impl Observer for Watch {
+    fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
+        self.progress.show_when_due(|elapsed| {
+            let seconds = elapsed.as_secs_f64();
+            let efforts = output::efforts(&findings().efforts);
+            format!(
+                "{seconds:.0} s, {} nodes, {}; root {efforts}",
+                grouped(nodes),
+                rate(nodes, seconds)
+            )
+        });
+        if self.interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

@@ -1,0 +1,106 @@
+//! What `jlpns solve` and `jlpns serve` have in common: what is to be solved, and how.
+
+use std::time::Duration;
+
+use jlpns_common::graph::Selection;
+use jlpns_common::{Algorithm, Initialisation, with_game};
+use jlpns_coordinator::solve::{Solve, SolveSettings};
+use jlpns_worker::search::Store;
+
+use super::output::Output;
+use super::{CommandError, values};
+
+/// How long a lease lasts without a heartbeat. Workers renew theirs every five seconds.
+const LEASE_LENGTH: Duration = Duration::from_secs(30);
+/// How often a worker sends a partial report on a long job.
+const REPORT_INTERVAL: Duration = Duration::from_secs(2);
+
+/// The sub-searches that jobs can name.
+const SUB_SEARCHES: [Algorithm; 8] = [
+    Algorithm::Pn2,
+    Algorithm::Gpns2,
+    Algorithm::PdsPn,
+    Algorithm::Pns,
+    Algorithm::Gpns,
+    Algorithm::Pds,
+    Algorithm::DfPn,
+    Algorithm::AlphaBeta,
+];
+
+/// The flags of both commands.
+#[derive(Debug, clap::Args)]
+pub struct SettingsFlags {
+    /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
+    spec: String,
+
+    /// What to prove, such as '>=draw' or '<=-1', from the view of the player who moves first in
+    /// SPEC; without it, the exact value is found
+    #[arg(long, allow_hyphen_values = true, env = "JLPNS_GOAL")]
+    goal: Option<String>,
+
+    /// Moves to play from SPEC before the solve, such as 44435 or s0s9
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    moves: String,
+
+    /// The search that jobs run
+    #[arg(long, value_name = "NAME", default_value = "dfpn", env = "JLPNS_SUB_SEARCH")]
+    #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
+    sub_search: Algorithm,
+
+    /// The effort numbers of new frontier nodes
+    #[arg(long, default_value = "mobility", env = "JLPNS_INIT")]
+    #[arg(value_parser = values::initialisation())]
+    init: Initialisation,
+
+    /// Whether the top-level tree keeps one node a way to a position, or one node a position
+    #[arg(long, default_value = "graph", env = "JLPNS_STORE", value_parser = values::store())]
+    store: Store,
+
+    /// How frontier nodes are selected while others are leased
+    #[arg(long, default_value = "locking", env = "JLPNS_SELECTION")]
+    #[arg(value_parser = values::selection())]
+    selection: Selection,
+
+    /// The most nodes that a job creates before it reports [default: 100000 for searches with a
+    /// transposition table, 500000 for the others, which are faster: some 30 ms]
+    #[arg(long, value_name = "N", env = "JLPNS_JOB_NODES")]
+    #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
+    job_nodes: Option<u64>,
+
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
+    pub output: Output,
+}
+
+/// The default size of a job: large enough that its way there and back is lost in it, small
+/// enough that the tree grows where it should.
+fn default_job_nodes(sub_search: Algorithm) -> u64 {
+    if sub_search.uses_table() { 100_000 } else { 500_000 }
+}
+
+impl SettingsFlags {
+    /// The solve that is asked for, with `memory` bytes for its tree, whose first job goes out when
+    /// `await_workers` workers have joined.
+    pub fn solve(&self, memory: u64, await_workers: usize) -> Result<Solve, CommandError> {
+        let spec = values::spec(&self.spec)?;
+        let (goal, moves) = with_game!(spec.game(), game => {
+            let goal = values::goal(jlpns_common::Game::scale(game), self.goal.as_deref())?;
+            (goal, values::moves(game, &self.moves)?)
+        });
+        let settings = SolveSettings {
+            spec,
+            moves,
+            goal,
+            sub_search: self.sub_search,
+            initialisation: self.init,
+            merge: self.store == Store::Graph,
+            selection: self.selection,
+            job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
+            await_workers,
+            memory,
+            lease_length: LEASE_LENGTH,
+            report_interval: REPORT_INTERVAL,
+        };
+        Solve::new(settings).map_err(|error| CommandError::BadInput(error.to_string()))
+    }
+}

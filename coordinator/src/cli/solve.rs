@@ -1,0 +1,56 @@
+//! `jlpns solve`: coordinator and worker in this process.
+
+use std::sync::Arc;
+
+use jlpns_coordinator::driver::{Driver, DriverConfig};
+use jlpns_coordinator::embedded::solve_embedded;
+use jlpns_worker::client::{Backoff, WorkerConfig};
+use jlpns_worker::sub_search::SubSearches;
+
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use super::settings::SettingsFlags;
+use super::{CommandError, End, report, values};
+
+/// What `jlpns solve` is given.
+#[derive(Debug, clap::Args)]
+pub struct SolveFlags {
+    #[command(flatten)]
+    settings: SettingsFlags,
+
+    /// How many searches to run at a time [default: one for each core]
+    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
+    #[arg(value_parser = values::slots)]
+    slots: Option<u32>,
+
+    /// How much memory the top-level tree and the searches may take, half of it each
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true)]
+    #[arg(value_parser = values::memory, env = "JLPNS_MEMORY")]
+    memory: u64,
+}
+
+/// Solves the game, or goes on until a signal comes.
+pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
+    let solve = flags.settings.solve(flags.memory / 2, 1)?;
+    let interrupt = Interrupt::listen()?;
+    // That the worker comes and goes is no news here: only what this binary itself says.
+    let progress = Progress::start("warn,jlpns::cli=info");
+    let worker = WorkerConfig {
+        name: "embedded".to_owned(),
+        slots: flags.slots.unwrap_or_else(values::cores),
+        memory: flags.memory / 2,
+        backoff: Backoff::default(),
+    };
+    // One thread is enough for the messages; the cores are for the slots.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let solve = runtime.block_on(async {
+        let config = DriverConfig::new(solve.settings().spec.to_string());
+        let driver = Driver::new(solve, config);
+        let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
+        let shutdown = interrupt.asked()?;
+        let solve = solve_embedded(driver, worker, Arc::new(SubSearches), shutdown).await?;
+        following.abort();
+        anyhow::Ok(solve)
+    })?;
+    Ok(report::finish(&solve, &progress, flags.settings.output)?)
+}

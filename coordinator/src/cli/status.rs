@@ -1,0 +1,96 @@
+//! `jlpns status`: the state of a running solve.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use bytesize::ByteSize;
+use jlpns_coordinator::solve::SolveStatus;
+use jlpns_proto::v1::GetStatusRequest;
+use jlpns_proto::v1::solver_client::SolverClient;
+
+use super::ask::ask;
+use super::output::{self, Answer, Output, grouped, rate};
+use super::{CommandError, End, values};
+
+/// How long a coordinator may take to answer.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What `jlpns status` is given.
+#[derive(Debug, clap::Args)]
+pub struct StatusFlags {
+    /// The coordinator, as http://HOST:PORT
+    #[arg(env = "JLPNS_COORDINATOR")]
+    url: String,
+
+    /// How the state is printed
+    #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
+    output: Output,
+}
+
+/// Asks for the state and prints it.
+pub fn run(flags: &StatusFlags) -> Result<End, CommandError> {
+    let dial = values::coordinator(&flags.url)?;
+    let status = ask(&flags.url, &dial, LIMIT, async |channel| {
+        SolverClient::new(channel).get_status(GetStatusRequest {}).await
+    })?;
+    let status = SolveStatus::from(status);
+    match flags.output {
+        Output::Json => output::print_json(&status)?,
+        Output::Text => output::print_text(&text(&status))?,
+    }
+    Ok(End::Solved)
+}
+
+/// The state as lines for people.
+fn text(status: &SolveStatus) -> String {
+    let mut text = Answer::of_solve(status).headline();
+    for effort in &status.efforts {
+        let (at_least, less) = (output::effort(effort.at_least), output::effort(effort.less));
+        let outcome = &effort.outcome;
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "\nroot, {outcome}: {at_least} to prove at least it, {less} to prove less"
+        );
+    }
+    if let Some(best) = &status.best_move {
+        let _ = write!(text, "\nbest move so far: {best}");
+    }
+    let _ = write!(
+        text,
+        "\n{:.0} s, {} jobs of {} reported, {} out, {} cancelled, {} leases expired, {} reports \
+         refused",
+        status.seconds,
+        grouped(status.jobs),
+        status.sub_search,
+        status.leased,
+        grouped(status.cancelled),
+        status.leases_expired,
+        status.refused,
+    );
+    let _ = write!(
+        text,
+        "\n{} nodes searched, {}; {} nodes in the tree, {}",
+        grouped(status.nodes),
+        rate(status.nodes, status.seconds),
+        grouped(status.tree_nodes),
+        ByteSize(status.tree_bytes),
+    );
+    if status.workers.is_empty() {
+        text += "\nno worker is connected";
+    }
+    for worker in &status.workers {
+        let _ = write!(
+            text,
+            "\nworker {}: {} of {} slots busy, {} jobs, {} nodes, {}{}",
+            worker.name,
+            worker.running,
+            worker.slots,
+            grouped(worker.jobs),
+            grouped(worker.nodes),
+            rate(worker.nodes, worker.seconds),
+            if worker.draining { ", draining" } else { "" },
+        );
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! Serving a solve: the gRPC services on one listener, and the driver behind them.
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use jlpns_proto::v1::solver_server::SolverServer;
+use jlpns_proto::{FILE_DESCRIPTOR_SET, MAX_MESSAGE_BYTES};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+use tokio_stream::Stream;
+use tonic::transport::Server;
+use tonic::transport::server::{Connected, Router, TcpIncoming};
+use tonic_health::server::health_reporter;
+use tonic_reflection::server as reflection;
+
+use crate::driver::{Driver, DriverHandle};
+use crate::service::SolverService;
+use crate::solve::Solve;
+
+/// How often a silent connection is tried, and how long the answer may take: what finds out that
+/// a worker is gone without a word.
+const PING_INTERVAL: Duration = Duration::from_secs(10);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the workers may take to read the end of the solve and hang up.
+const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why serving ended without the solve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The server could not be set up, or broke down.
+    #[error("the server failed: {0}")]
+    Server(#[from] tonic::transport::Error),
+    /// The descriptors for reflection are broken.
+    #[error("the reflection service failed: {0}")]
+    Reflection(#[from] reflection::Error),
+    /// The solve itself broke down.
+    #[error("the solve failed: {0}")]
+    Driver(#[from] JoinError),
+}
+
+/// Serves `driver` on a TCP listener until its solve has ended or `shutdown` is there. Gives the
+/// solve back: it tells which of the two it was.
+pub async fn serve(
+    listener: TcpListener,
+    driver: Driver,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<Solve, ServeError> {
+    // Reports and leases are small and wait for each other: they must not wait for company.
+    let connections = TcpIncoming::from(listener).with_nodelay(Some(true));
+    serve_connections(connections, driver, shutdown).await
+}
+
+/// As [`serve`], for connections of any kind.
+pub async fn serve_connections<IO>(
+    connections: impl Stream<Item = io::Result<IO>>,
+    driver: Driver,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<Solve, ServeError>
+where
+    IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+{
+    let services = services(driver.handle()).await?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = services.serve_with_incoming_shutdown(connections, async {
+        // Stopping and dropping mean the same.
+        let _ = stopped.await;
+    });
+    // A set of one, because dropping it ends the driver with this future.
+    let mut drivers = JoinSet::new();
+    drivers.spawn(driver.run(shutdown));
+    tokio::pin!(server);
+    let mut serving = true;
+    let solve = loop {
+        tokio::select! {
+            Some(solve) = drivers.join_next() => break solve?,
+            // No more connections can come; those that are there go on.
+            served = &mut server, if serving => {
+                served?;
+                serving = false;
+            }
+        }
+    };
+    drop(stop);
+    // A worker that will not hang up does not keep the coordinator.
+    if serving && let Ok(served) = timeout(GOODBYE_TIMEOUT, server).await {
+        served?;
+    }
+    Ok(solve)
+}
+
+/// The solver with health and reflection beside it.
+async fn services(driver: DriverHandle) -> Result<Router, reflection::Error> {
+    let solver = SolverServer::new(SolverService::new(driver))
+        .max_decoding_message_size(MAX_MESSAGE_BYTES)
+        .max_encoding_message_size(MAX_MESSAGE_BYTES);
+    let (reporter, health) = health_reporter();
+    reporter.set_serving::<SolverServer<SolverService>>().await;
+    let described = || {
+        reflection::Builder::configure()
+            .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    Ok(Server::builder()
+        .http2_keepalive_interval(Some(PING_INTERVAL))
+        .http2_keepalive_timeout(Some(PING_TIMEOUT))
+        .add_service(solver)
+        .add_service(health)
+        .add_service(described().build_v1()?)
+        .add_service(described().build_v1alpha()?))
+}

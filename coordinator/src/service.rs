@@ -1,0 +1,189 @@
+//! The gRPC service: reads what workers send, checks every field, and hands it to the driver.
+
+use std::error::Error;
+use std::time::Duration;
+
+use jlpns_common::Findings;
+use jlpns_proto::convert::{WireError, at_most, in_range, worker_name};
+use jlpns_proto::v1::solver_server::Solver;
+use jlpns_proto::v1::worker_message::Kind;
+use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::driver::{Command, Connection, DriverHandle, Ended, MESSAGES, Outbound};
+use crate::solve::{Event, LeaseId, WorkerId, WorkerInfo};
+
+/// How long a worker may take to say Hello once its stream is open.
+const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The service in front of a [`Driver`](crate::driver::Driver).
+#[derive(Clone, Debug)]
+pub struct SolverService {
+    driver: DriverHandle,
+}
+
+impl SolverService {
+    /// The service in front of this driver.
+    pub fn new(driver: DriverHandle) -> SolverService {
+        SolverService { driver }
+    }
+}
+
+impl From<Ended> for Status {
+    fn from(ended: Ended) -> Status {
+        Status::unavailable(ended.to_string())
+    }
+}
+
+fn invalid(error: impl ToString) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
+#[tonic::async_trait]
+impl Solver for SolverService {
+    type WorkStream = ReceiverStream<Result<v1::CoordinatorMessage, Status>>;
+
+    async fn work(
+        &self,
+        request: Request<Streaming<v1::WorkerMessage>>,
+    ) -> Result<Response<Self::WorkStream>, Status> {
+        let mut inbound = request.into_inner();
+        let hello = timeout(HELLO_TIMEOUT, next(&mut inbound)).await.map_err(|_| {
+            let seconds = HELLO_TIMEOUT.as_secs();
+            Status::deadline_exceeded(format!("no hello within {seconds} s; it must come first"))
+        })??;
+        let info = match hello {
+            Some(Kind::Hello(hello)) => worker_info(hello)?,
+            Some(Kind::Batch(_)) => {
+                return Err(invalid("the first message is a batch; it must be a hello"));
+            }
+            None => return Err(invalid("the stream ended before the hello; send one first")),
+        };
+        let worker = self.driver.new_worker();
+        let (outbound, messages) = mpsc::channel(MESSAGES);
+        let (open, closed) = oneshot::channel();
+        let connection = Connection { outbound: outbound.clone(), _open: open };
+        self.driver.send(Command::Join { worker, info, connection }).await?;
+        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone()));
+        Ok(Response::new(ReceiverStream::new(messages)))
+    }
+
+    async fn get_status(
+        &self,
+        _request: Request<v1::GetStatusRequest>,
+    ) -> Result<Response<v1::SolveStatus>, Status> {
+        Ok(Response::new(self.driver.status().await?.into()))
+    }
+}
+
+/// The next message of a worker; `None` at the end of its stream, whether it closed the stream or
+/// was lost.
+async fn next(inbound: &mut Streaming<v1::WorkerMessage>) -> Result<Option<Kind>, Status> {
+    match inbound.message().await {
+        Ok(Some(message)) => match message.kind {
+            Some(kind) => Ok(Some(kind)),
+            None => Err(invalid(WireError::Missing("message.kind"))),
+        },
+        Ok(None) => Ok(None),
+        // Errors of the connection have a cause, errors of the message have none.
+        Err(status) if status.source().is_some() => Ok(None),
+        Err(status) => Err(invalid(format!("a message could not be read: {}", status.message()))),
+    }
+}
+
+/// Hands a worker's messages to the driver until its stream ends, one of them is bad, or the
+/// driver lets the worker go.
+async fn listen(
+    worker: WorkerId,
+    mut inbound: Streaming<v1::WorkerMessage>,
+    outbound: Outbound,
+    mut closed: oneshot::Receiver<()>,
+    driver: DriverHandle,
+) {
+    loop {
+        let message = tokio::select! {
+            biased;
+            _ = &mut closed => return,
+            () = outbound.closed() => break,
+            message = next(&mut inbound) => message,
+        };
+        let command = match message.and_then(|kind| kind.map(|k| command(worker, k)).transpose()) {
+            Ok(Some(command)) => command,
+            Ok(None) => break,
+            Err(status) => {
+                tracing::warn!("{worker} is cut off: {}", status.message());
+                // A worker that does not read will not read this either.
+                let _ = outbound.try_send(Err(status));
+                break;
+            }
+        };
+        if driver.send(command).await.is_err() {
+            return;
+        }
+    }
+    let _ = driver.send(Command::Leave { worker }).await;
+}
+
+/// Checks a Hello.
+fn worker_info(hello: v1::Hello) -> Result<WorkerInfo, Status> {
+    if hello.protocol_version != PROTOCOL_VERSION {
+        return Err(Status::failed_precondition(format!(
+            "the worker speaks protocol version {}, this coordinator version {PROTOCOL_VERSION}; \
+             use the same release of both",
+            hello.protocol_version
+        )));
+    }
+    worker_name(&hello.name).map_err(invalid)?;
+    let slots = u64::from(hello.slots);
+    in_range("hello.slots", slots, 1, u64::from(MAX_SLOTS)).map_err(invalid)?;
+    Ok(WorkerInfo { name: hello.name, slots: hello.slots, memory: hello.memory_bytes })
+}
+
+/// Checks a message after the Hello.
+fn command(worker: WorkerId, kind: Kind) -> Result<Command, Status> {
+    match kind {
+        Kind::Hello(_) => Err(invalid("a second hello on one stream; there must be one")),
+        Kind::Batch(batch) => checked(worker, batch).map_err(invalid),
+    }
+}
+
+fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireError> {
+    at_most("batch.renewals", &batch.renewals, MAX_BATCH)?;
+    at_most("batch.progress", &batch.progress, MAX_BATCH)?;
+    at_most("batch.reports", &batch.reports, MAX_BATCH)?;
+    at_most("batch.declines", &batch.declines, MAX_BATCH)?;
+    let findings = |findings: Option<v1::Findings>| {
+        Findings::try_from(findings.ok_or(WireError::Missing("findings"))?)
+    };
+    let mut events = Vec::new();
+    if !batch.renewals.is_empty() {
+        let leases = batch.renewals.into_iter().map(LeaseId).collect();
+        events.push(Event::Renewed { worker, leases });
+    }
+    for progress in batch.progress {
+        let (lease, findings) = (LeaseId(progress.lease_id), findings(progress.findings)?);
+        events.push(Event::Progress { worker, lease, findings });
+    }
+    // Before the reports: the slots that they free are not to be filled again.
+    if batch.draining {
+        events.push(Event::Draining { worker });
+    }
+    for report in batch.reports {
+        let (lease, findings) = (LeaseId(report.lease_id), findings(report.findings)?);
+        let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;
+        let elapsed = Duration::from_micros(elapsed);
+        events.push(Event::Reported { worker, lease, findings, elapsed });
+    }
+    let mut declines = Vec::new();
+    for decline in batch.declines {
+        let length = decline.reason.chars().count() as u64;
+        in_range("the length of decline.reason", length, 0, MAX_REASON as u64)?;
+        // It goes to the log, where it must stay on its line.
+        let reason = decline.reason.replace(char::is_control, " ");
+        declines.push((LeaseId(decline.lease_id), reason));
+    }
+    Ok(Command::Batch { worker, events, declines })
+}

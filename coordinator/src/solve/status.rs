@@ -1,0 +1,97 @@
+//! The state of a solve, for people and programs.
+
+use serde::{Deserialize, Serialize};
+
+/// The state of a solve at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolveStatus {
+    /// The game's spec.
+    pub spec: String,
+    /// The moves to the root, by their names.
+    pub moves: String,
+    /// The goal, if one was given.
+    pub goal: Option<String>,
+    /// The sub-search of the jobs.
+    pub sub_search: String,
+    /// Whether the goal is proved (true), disproved (false) or open.
+    pub proved: Option<bool>,
+    /// The value, once it is known.
+    pub value: Option<String>,
+    /// The worst outcome that is still possible.
+    pub lower: String,
+    /// The best outcome that is still possible.
+    pub upper: String,
+    /// The move held best at the root.
+    pub best_move: Option<String>,
+    /// The root's effort numbers, one entry for each threshold asked.
+    pub efforts: Vec<RootEffort>,
+    /// Nodes of the top-level tree in memory.
+    pub tree_nodes: u64,
+    /// The most nodes of the top-level tree that were in memory at one time.
+    pub peak_tree_nodes: u64,
+    /// The bytes that the top-level tree takes.
+    pub tree_bytes: u64,
+    /// Nodes that sub-searches created.
+    pub nodes: u64,
+    /// Jobs reported.
+    pub jobs: u64,
+    /// Jobs that are out.
+    pub leased: u64,
+    /// Jobs that became moot while they were out.
+    pub cancelled: u64,
+    /// Leases taken back because their worker was gone or silent.
+    pub leases_expired: u64,
+    /// Reports refused.
+    pub refused: u64,
+    /// The most workers that were connected at one time.
+    pub most_workers: u64,
+    /// The workers that are connected.
+    pub workers: Vec<WorkerStatus>,
+    /// Seconds since the solve began.
+    pub seconds: f64,
+    /// Seconds spent in sub-searches, over all slots.
+    pub search_seconds: f64,
+    /// Seconds that slots were connected, over all slots.
+    pub slot_seconds: f64,
+}
+
+impl SolveStatus {
+    /// The share of the slots' time that was not spent in sub-searches, from 0 to 1.
+    pub fn overhead(&self) -> f64 {
+        if self.slot_seconds > 0.0 {
+            (1.0 - self.search_seconds / self.slot_seconds).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The root's two effort numbers for one threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RootEffort {
+    /// The outcome of the threshold.
+    pub outcome: String,
+    /// Effort to prove at least that outcome; `None` is infinity.
+    pub at_least: Option<u32>,
+    /// Effort to prove less than that outcome; `None` is infinity.
+    pub less: Option<u32>,
+}
+
+/// A worker that is connected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Its name.
+    pub name: String,
+    /// Its slots.
+    pub slots: u32,
+    /// The jobs that it works on.
+    pub running: u32,
+    /// The jobs that it has reported.
+    pub jobs: u64,
+    /// The nodes that its sub-searches created.
+    pub nodes: u64,
+    /// Whether it takes no more jobs.
+    pub draining: bool,
+    /// Seconds since it joined.
+    pub seconds: f64,
+}

@@ -1,0 +1,211 @@
+//! The top-level tree of a solve, behind an interface that does not depend on the game.
+
+use jlpns_common::efforts::{One, Several, Width};
+use jlpns_common::graph::{Graph, GraphSettings, NodeId};
+use jlpns_common::spec::{GameSpec, MoveError, position_after};
+use jlpns_common::{EffortPair, Findings, Game, Move, MoveList, Question, Threshold, with_game};
+
+/// A frontier node that was selected.
+#[derive(Clone, Debug)]
+pub struct MostProving {
+    /// The node, and the key that tells whether its place still holds it.
+    pub node: NodeRef,
+    /// The moves to it from the start of the game.
+    pub moves: Vec<Move>,
+    /// The threshold that it is most proving for.
+    pub threshold: Threshold,
+}
+
+/// A node, and the key of its position: the place of a freed node is used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeRef {
+    /// The place in the graph.
+    pub id: NodeId,
+    /// The key of the position, as a number.
+    pub key: u128,
+}
+
+/// How large the tree is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeSize {
+    /// Nodes in memory.
+    pub live: usize,
+    /// The most nodes that were in memory at one time.
+    pub peak: usize,
+    /// Nodes created.
+    pub created: u64,
+    /// Bytes of the nodes, edges and index.
+    pub bytes: u64,
+}
+
+/// The search graph of a solve.
+pub trait TopLevel: Send {
+    /// What is asked of the root.
+    fn question(&self) -> Question;
+    /// The root's numbers, one pair for each threshold asked.
+    fn root_efforts(&self) -> &[EffortPair];
+    /// The move that is held best at the root, if it has been expanded.
+    fn best_move(&self) -> Option<Move>;
+    /// The size of the tree.
+    fn size(&self) -> TreeSize;
+    /// Selects a most-proving frontier node that is not leased.
+    fn select(&mut self) -> Option<MostProving>;
+    /// Marks a selected node as leased.
+    fn lease(&mut self, node: NodeRef);
+    /// Takes that mark away.
+    fn give_back(&mut self, node: NodeRef);
+    /// Whether the node is still there and something is left to find out about it.
+    fn is_open(&self, node: NodeRef) -> bool;
+    /// The legal moves at the end of `moves`.
+    fn legal_moves(&self, moves: &[Move]) -> Vec<Move>;
+    /// Takes over a partial report about a leased node.
+    fn refresh(&mut self, node: NodeRef, question: Question, findings: &Findings);
+    /// Folds a report in, about the node at the end of `moves`. `false` if there was no room for
+    /// the node's children.
+    fn fold(
+        &mut self,
+        node: NodeRef,
+        moves: &[Move],
+        question: Question,
+        findings: &Findings,
+    ) -> bool;
+    /// The leased nodes whose jobs have become moot since the last call.
+    fn take_moot(&mut self) -> Vec<NodeId>;
+}
+
+/// The top-level tree for a question about the position after `moves`.
+pub fn top_level(
+    spec: &GameSpec,
+    moves: &[Move],
+    question: Question,
+    settings: GraphSettings,
+) -> Result<Box<dyn TopLevel>, MoveError> {
+    with_game!(spec.game(), game => boxed(game.clone(), moves, question, settings))
+}
+
+fn boxed<G: Game>(
+    game: G,
+    moves: &[Move],
+    question: Question,
+    settings: GraphSettings,
+) -> Result<Box<dyn TopLevel>, MoveError> {
+    let position = position_after(&game, moves)?;
+    let prefix = moves.to_vec();
+    Ok(match question.thresholds().1 {
+        1 => {
+            Box::new(Rooted { graph: Graph::new(game, position, question, One, settings), prefix })
+        }
+        several => Box::new(Rooted {
+            graph: Graph::new(game, position, question, Several(several), settings),
+            prefix,
+        }),
+    })
+}
+
+/// A graph whose root lies some moves into the game.
+struct Rooted<G: Game, W> {
+    graph: Graph<G, W>,
+    /// The moves to the root.
+    prefix: Vec<Move>,
+}
+
+impl<G: Game, W: Width> Rooted<G, W> {
+    fn holds(&self, node: NodeRef) -> bool {
+        // A key is compared as the number that it was handed out as.
+        self.graph.is_live(node.id) && self.graph.key(node.id).into() == node.key
+    }
+
+    /// The position after moves that this tree has handed out.
+    fn position(&self, moves: &[Move]) -> G::Position {
+        let game = self.graph.game();
+        let mut position = game.start();
+        moves.iter().for_each(|&mv| game.play(&mut position, mv));
+        position
+    }
+
+    /// Where the thresholds of `question` begin among this graph's.
+    fn asked(&self, question: Question) -> usize {
+        let first = self.graph.question().thresholds().0;
+        usize::from(question.thresholds().0.0 - first.0)
+    }
+}
+
+impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
+    fn question(&self) -> Question {
+        self.graph.question()
+    }
+
+    fn root_efforts(&self) -> &[EffortPair] {
+        self.graph.root_efforts()
+    }
+
+    fn best_move(&self) -> Option<Move> {
+        self.graph.findings().best_move
+    }
+
+    fn size(&self) -> TreeSize {
+        TreeSize {
+            live: self.graph.live(),
+            peak: self.graph.peak(),
+            created: self.graph.created(),
+            bytes: self.graph.bytes(),
+        }
+    }
+
+    fn select(&mut self) -> Option<MostProving> {
+        let (id, index) = self.graph.select()?;
+        let first = self.graph.question().thresholds().0;
+        let moves = [&self.prefix, self.graph.path_moves()].concat();
+        let node = NodeRef { id, key: self.graph.key(id).into() };
+        Some(MostProving { node, moves, threshold: Threshold(first.0 + index as u8) })
+    }
+
+    fn lease(&mut self, node: NodeRef) {
+        self.graph.lease(node.id);
+    }
+
+    fn give_back(&mut self, node: NodeRef) {
+        if self.holds(node) {
+            self.graph.give_back(node.id);
+        }
+    }
+
+    fn is_open(&self, node: NodeRef) -> bool {
+        self.holds(node) && !self.graph.is_settled(node.id)
+    }
+
+    fn legal_moves(&self, moves: &[Move]) -> Vec<Move> {
+        let position = self.position(moves);
+        let mut legal = MoveList::new();
+        if self.graph.game().outcome(&position).is_none() {
+            self.graph.game().moves(&position, &mut legal);
+        }
+        legal.to_vec()
+    }
+
+    fn refresh(&mut self, node: NodeRef, question: Question, findings: &Findings) {
+        if self.holds(node) {
+            let asked = self.asked(question);
+            self.graph.refresh(node.id, asked, &findings.efforts);
+        }
+    }
+
+    fn fold(
+        &mut self,
+        node: NodeRef,
+        moves: &[Move],
+        question: Question,
+        findings: &Findings,
+    ) -> bool {
+        if !self.holds(node) {
+            return true;
+        }
+        let asked = self.asked(question);
+        let mut position = self.position(moves);
+        self.graph.fold(node.id, &mut position, asked, findings)
+    }
+
+    fn take_moot(&mut self) -> Vec<NodeId> {
+        self.graph.take_moot()
+    }
+}

@@ -1,0 +1,159 @@
+//! Each bad field of each message gets a status with one sentence.
+
+use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_proto::{MAX_BATCH, v1};
+use jlpns_worker::client::{Shutdown, WorkerError, run_worker};
+use std::sync::Arc;
+use tokio::sync::watch;
+use tonic::Code;
+
+use crate::stage::{Coordinator, hello, settings, within_a_minute, worker_config};
+
+const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 1; use \
+                        the same release of both";
+
+#[tokio::test]
+async fn bad_hellos_are_refused() {
+    let name = "the worker's name is empty, too long or has control characters; it must have 1 to \
+                128 characters, none of them a control character";
+    let cases = [
+        (v1::Hello { protocol_version: 99, ..hello() }, Code::FailedPrecondition, VERSIONS),
+        (v1::Hello { name: String::new(), ..hello() }, Code::InvalidArgument, name),
+        (v1::Hello { name: "x".repeat(129), ..hello() }, Code::InvalidArgument, name),
+        (v1::Hello { name: "a\nb".to_owned(), ..hello() }, Code::InvalidArgument, name),
+        (
+            v1::Hello { slots: 0, ..hello() },
+            Code::InvalidArgument,
+            "hello.slots is 0; it must be 1 to 1024",
+        ),
+        (
+            v1::Hello { slots: 1025, ..hello() },
+            Code::InvalidArgument,
+            "hello.slots is 1025; it must be 1 to 1024",
+        ),
+    ];
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        for (hello, code, sentence) in cases {
+            let status = coordinator.open(FromWorker::Hello(hello)).await.err().expect(sentence);
+            assert_eq!((status.code(), status.message()), (code, sentence));
+        }
+        let batch = FromWorker::Batch(v1::WorkerBatch::default());
+        let status = coordinator.open(batch).await.err().expect("no hello");
+        assert_eq!(status.message(), "the first message is a batch; it must be a hello");
+        assert_eq!(coordinator.status().await.most_workers, 0);
+    })
+    .await;
+}
+
+fn findings() -> v1::Findings {
+    v1::Findings { efforts: vec![3, 4], nodes: 5, ..Default::default() }
+}
+
+fn report(findings: v1::Findings) -> FromWorker {
+    let report = v1::Report { lease_id: 1, findings: Some(findings), elapsed_us: 1 };
+    FromWorker::Batch(v1::WorkerBatch { reports: vec![report], ..Default::default() })
+}
+
+#[tokio::test]
+async fn bad_batches_end_the_stream_and_give_the_leases_back() {
+    let batch = v1::WorkerBatch::default;
+    let no_findings = v1::Report { lease_id: 1, findings: None, elapsed_us: 1 };
+    let long = v1::Report { findings: Some(findings()), elapsed_us: u64::MAX, ..no_findings };
+    let child = v1::ChildFindings { r#move: 1, efforts: vec![3] };
+    let cases = [
+        (FromWorker::Hello(hello()), "a second hello on one stream; there must be one"),
+        (
+            FromWorker::Batch(v1::WorkerBatch { renewals: vec![1; MAX_BATCH + 1], ..batch() }),
+            "batch.renewals has 4097 entries; it may have at most 4096",
+        ),
+        (
+            FromWorker::Batch(v1::WorkerBatch { reports: vec![no_findings], ..batch() }),
+            "findings is missing; it must be set",
+        ),
+        (
+            FromWorker::Batch(v1::WorkerBatch { reports: vec![long], ..batch() }),
+            "report.elapsed_us is 18446744073709551615; it must be 0 to 31622400000000",
+        ),
+        (
+            FromWorker::Batch(v1::WorkerBatch {
+                progress: vec![v1::Progress { lease_id: 1, findings: None }],
+                ..batch()
+            }),
+            "findings is missing; it must be set",
+        ),
+        (
+            FromWorker::Batch(v1::WorkerBatch {
+                declines: vec![v1::Decline { lease_id: 1, reason: "x".repeat(1001) }],
+                ..batch()
+            }),
+            "the length of decline.reason is 1001; it must be 0 to 1000",
+        ),
+        (
+            report(v1::Findings { efforts: vec![3, 0], ..findings() }),
+            "the effort numbers 3 and 0 contradict each other; one must be 0 exactly when the \
+             other is 4294967295",
+        ),
+        (
+            report(v1::Findings { children: vec![child], ..findings() }),
+            "the child of move 1 has 1 effort numbers; it must have 2, as the position",
+        ),
+        (
+            report(v1::Findings { best_move: Some(65536), ..findings() }),
+            "findings.best_move is 65536; it must be 0 to 65535",
+        ),
+    ];
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        for (message, sentence) in cases {
+            let mut stream = coordinator.join(1).await;
+            assert_eq!(stream.batch().await.leases.len(), 1);
+            stream.say(message).await;
+            let status = stream.end().await.expect(sentence);
+            assert_eq!((status.code(), status.message()), (Code::InvalidArgument, sentence));
+            coordinator.until(|status| status.leased == 0 && status.workers.is_empty()).await;
+        }
+        let mut stream = coordinator.join(1).await;
+        stream.say_nothing().await;
+        let status = stream.end().await.expect("an empty message");
+        assert_eq!(status.message(), "message.kind is missing; it must be set");
+        assert_eq!(coordinator.status().await.jobs, 0);
+    })
+    .await;
+}
+
+/// Well-formed, but not fit for the solve: refused, counted, and the stream goes on.
+#[tokio::test]
+async fn reports_that_do_not_fit_are_counted_and_acknowledged() {
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        let mut stream = coordinator.join(1).await;
+        let lease = stream.batch().await.leases[0].lease_id;
+        let unknown = v1::Report { lease_id: 77, findings: Some(findings()), elapsed_us: 1 };
+        let too_wide = v1::Findings { efforts: vec![1; 8], ..findings() };
+        let too_wide = v1::Report { lease_id: lease, findings: Some(too_wide), elapsed_us: 1 };
+        let reports = vec![unknown, too_wide];
+        stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
+        let answer = stream.batch().await;
+        assert_eq!(answer.acknowledged, [77, lease]);
+        // The job goes out again.
+        assert_eq!(answer.leases.len(), 1);
+        let status = coordinator.status().await;
+        assert_eq!((status.refused, status.jobs, status.leased), (2, 0, 1));
+    })
+    .await;
+}
+
+/// The worker's side of a refusal, with a worker whose name the coordinator will not have.
+#[tokio::test]
+async fn a_refused_worker_says_why_and_ends() {
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        let (_keep, asked) = watch::channel(Shutdown::None);
+        let searching = Arc::new(jlpns_worker::sub_search::SubSearches);
+        let config = worker_config("", 1);
+        let end = run_worker(config, searching, coordinator.pipe.clone(), asked).await;
+        assert!(matches!(end, Err(WorkerError::Refused(_))), "{end:?}");
+    })
+    .await;
+}
