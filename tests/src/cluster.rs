@@ -1,0 +1,40 @@
+//! Clusters of real processes: a coordinator, and workers that connect to it.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{Running, jlpns, jlpns_worker};
+
+/// Far more than anything in the tests takes.
+pub const LIMIT: Duration = Duration::from_secs(180);
+
+/// Starts a coordinator on a free port; gives it back with its URL.
+pub fn serve(args: &[&str]) -> (Running, String) {
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--output", "json"];
+    let coordinator = Running::start(jlpns(serve).args(args));
+    let url = coordinator.wait_for(LIMIT, |line| {
+        let (_, url) = line.split_once("listening on ")?;
+        Some(url.trim().to_owned())
+    });
+    (coordinator, url)
+}
+
+/// Starts a worker with one slot for the coordinator at `url`.
+pub fn worker(url: &str, name: &str) -> Running {
+    let args = ["--coordinator", url, "--name", name, "--slots", "1", "--memory", "64MiB"];
+    Running::start(&mut jlpns_worker(args))
+}
+
+/// The result of a coordinator with these arguments and two workers; all must exit with 0.
+pub fn solved_by_two(args: &[&str]) -> Value {
+    let (coordinator, url) = serve(&[args, &["--await-workers", "2"]].concat());
+    let workers = [worker(&url, "one"), worker(&url, "two")];
+    let ended = coordinator.end(LIMIT);
+    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+    for worker in workers {
+        let ended = worker.end(LIMIT);
+        assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+    }
+    ended.json()
+}

@@ -1,0 +1,119 @@
+//! A coordinator and workers as processes of their own.
+
+use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, worker};
+use jlpns_tests::{Running, jlpns, run};
+use serde_json::Value;
+use std::process::Command;
+
+fn status(url: &str) -> Value {
+    let ended = run(&mut jlpns(["status", url, "--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.json()
+}
+
+/// Asks for the status until `wanted` says yes.
+fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let status = status(url);
+        if wanted(&status) {
+            return status;
+        }
+    }
+}
+
+fn terminate(process: &Running) {
+    let id = process.id().to_string();
+    let status = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status();
+    assert!(status.expect("sh can be run").success());
+}
+
+#[test]
+fn two_workers_find_the_value_with_every_sub_search() {
+    for name in ["pn2", "gpns2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
+        for (spec, value) in [("connect4:5x4", "draw"), ("woodpush:10", "-2")] {
+            let found = solved_by_two(&[spec, "--sub-search", name]);
+            assert_eq!(found["value"], value, "{name} on {spec}: {found}");
+        }
+    }
+}
+
+#[test]
+fn two_workers_prove_goals_after_moves() {
+    let found = solved_by_two(&["connect4:5x4", "--moves", "3", "--goal", ">=draw"]);
+    assert_eq!(found["proved"], true, "{found}");
+    let found = solved_by_two(&["woodpush:9", "--goal", ">=1", "--init", "mobility"]);
+    assert_eq!(found["proved"], false, "{found}");
+}
+
+#[test]
+fn a_worker_that_is_killed_costs_time_but_not_the_value() {
+    let (coordinator, url) = serve(&["connect4:5x5", "--job-nodes", "50000"]);
+    let mut unlucky = worker(&url, "unlucky");
+    // In the middle of a job, and with jobs behind it.
+    until(&url, |status| status["jobs"].as_u64() >= Some(3) && status["leased"] == 1);
+    unlucky.kill();
+    // Its lease is taken back before anybody else is there to work.
+    until(&url, |status| status["workers"].as_array().is_some_and(Vec::is_empty));
+    assert_eq!(status(&url)["leased"], 0);
+    let workers = [worker(&url, "one"), worker(&url, "two")];
+    let ended = coordinator.end(LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["value"], "draw");
+    for worker in workers {
+        assert_eq!(worker.end(LIMIT).code, Some(0));
+    }
+}
+
+#[test]
+fn a_coordinator_without_workers_says_so_and_waits_and_stops_unsolved() {
+    let (coordinator, url) = serve(&["connect4:7x6"]);
+    coordinator.wait_for(LIMIT, |line| line.contains("no worker is connected").then_some(()));
+    assert_eq!(run(&mut jlpns(["health", &url]), LIMIT).code, Some(0));
+    let status = status(&url);
+    assert_eq!((&status["spec"], &status["jobs"]), (&"connect4:7x6".into(), &0.into()));
+    let text = run(&mut jlpns(["status", &url]), LIMIT).stdout;
+    assert!(text.contains("connect4:7x6: unsolved"), "{text}");
+    assert!(text.contains("no worker is connected"), "{text}");
+    terminate(&coordinator);
+    let ended = coordinator.end(LIMIT);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.json()["value"].is_null());
+    assert_eq!(run(&mut jlpns(["health", &url]), LIMIT).code, Some(1));
+    assert_eq!(run(&mut jlpns(["status", &url]), LIMIT).code, Some(1));
+}
+
+#[test]
+fn a_worker_that_is_terminated_reports_what_it_has() {
+    let (coordinator, url) = serve(&["connect4:7x6", "--job-nodes", "1000000000"]);
+    let leaver = worker(&url, "leaver");
+    let before = until(&url, |status| status["jobs"].as_u64() >= Some(1) && status["leased"] == 1);
+    terminate(&leaver);
+    assert_eq!(leaver.end(LIMIT).code, Some(0));
+    let after = until(&url, |status| status["workers"].as_array().is_some_and(Vec::is_empty));
+    assert!(after["jobs"].as_u64() > before["jobs"].as_u64(), "{before} {after}");
+    drop(coordinator);
+}
+
+#[test]
+fn a_worker_waits_for_its_coordinator() {
+    // A port that was free a moment ago.
+    let (first, url) = serve(&["connect4:7x6"]);
+    terminate(&first);
+    assert_eq!(first.end(LIMIT).code, Some(3));
+    let early = worker(&url, "early");
+    early.wait_for(LIMIT, |line| line.contains("trying again").then_some(()));
+    let address = url.trim_start_matches("http://");
+    let second = ["serve", "connect4:4x4", "--listen", address, "--output", "json"];
+    let ended = run(&mut jlpns(second), LIMIT);
+    assert_eq!((ended.code, &ended.json()["value"]), (Some(0), &"draw".into()), "{ended:?}");
+    assert_eq!(early.end(LIMIT).code, Some(0));
+}
+
+#[test]
+fn an_address_that_is_taken_is_a_failure_that_says_so() {
+    let (_coordinator, url) = serve(&["connect4:7x6"]);
+    let address = url.trim_start_matches("http://");
+    let ended = run(&mut jlpns(["serve", "connect4:7x6", "--listen", address]), LIMIT);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains(&format!("cannot listen on {address}")), "{ended:?}");
+}

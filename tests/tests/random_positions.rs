@@ -1,0 +1,88 @@
+//! Random positions of small boards, solved as jobs by two worker processes, against brute force.
+//!
+//! Every case is a coordinator and two workers that start, solve and exit; a failing case is
+//! printed with its spec and moves.
+
+use jlpns_common::spec::{GameSpec, format_moves};
+use jlpns_common::{Game, Move, MoveList, brute_force, with_game};
+use jlpns_tests::cluster::solved_by_two;
+use proptest::prelude::*;
+
+/// How many positions brute force may look at; cases that need more are not used.
+const BRUTE_FORCE_LIMIT: u64 = 400_000;
+
+const SUB_SEARCHES: [&str; 8] =
+    ["pns", "gpns", "pn2", "gpns2", "pds", "pds-pn", "dfpn", "alpha-beta"];
+
+/// The moves that `choices` lead to, up to one before the end of the game, and the value of the
+/// position after them.
+fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String)> {
+    let mut position = game.start();
+    let mut played: Vec<Move> = Vec::new();
+    for &choice in choices {
+        let mut moves = MoveList::new();
+        game.moves(&position, &mut moves);
+        let mv = moves[choice % moves.len()];
+        game.play(&mut position, mv);
+        if game.outcome(&position).is_some() {
+            game.undo(&mut position, mv);
+            break;
+        }
+        played.push(mv);
+    }
+    let value = brute_force::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
+    Some((format_moves(game, &played), game.scale().name(value).to_owned()))
+}
+
+fn check(
+    spec: &str,
+    choices: &[usize],
+    sub_search: &str,
+    job_nodes: u32,
+    init: &str,
+) -> Result<(), TestCaseError> {
+    let parsed: GameSpec = spec.parse().expect("the specs of this test are good");
+    let found = with_game!(parsed.game(), game => position(game, choices));
+    let (moves, value) = found.ok_or_else(|| TestCaseError::reject("too large"))?;
+    let job_nodes = job_nodes.to_string();
+    let args = [spec, "--moves", &moves, "--sub-search", sub_search, "--init", init];
+    let solved = solved_by_two(&[&args[..], &["--job-nodes", &job_nodes]].concat());
+    prop_assert_eq!(&solved["value"], &value, "{} after '{}': {}", spec, moves, solved);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 1000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn connect4_by_two_workers_has_the_brute_force_value(
+        spec in prop::sample::select(vec![
+            "connect4:3x4", "connect4:4x3", "connect4:4x4", "connect4:5x3", "connect4:5x4",
+            "connect4:4x5",
+        ]),
+        choices in prop::collection::vec(any::<usize>(), 6..14),
+        sub_search in prop::sample::select(SUB_SEARCHES.to_vec()),
+        job_nodes in 200u32..3000,
+        init in prop::sample::select(vec!["unit", "mobility"]),
+    ) {
+        check(spec, &choices, sub_search, job_nodes, init)?;
+    }
+
+    #[test]
+    fn woodpush_by_two_workers_has_the_brute_force_value(
+        spec in prop::sample::select(vec![
+            "woodpush:6", "woodpush:7", "woodpush:8", "woodpush:L.R..LR", "woodpush:LL..R.",
+            "woodpush:RL..RL", "woodpush:L..R.RR",
+        ]),
+        choices in prop::collection::vec(any::<usize>(), 1..8),
+        sub_search in prop::sample::select(SUB_SEARCHES.to_vec()),
+        job_nodes in 200u32..3000,
+        init in prop::sample::select(vec!["unit", "mobility"]),
+    ) {
+        check(spec, &choices, sub_search, job_nodes, init)?;
+    }
+}

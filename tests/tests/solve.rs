@@ -1,0 +1,123 @@
+//! `jlpns solve`: coordinator and worker in one process.
+
+use std::time::Duration;
+
+use jlpns_tests::{jlpns, run};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[test]
+fn every_sub_search_finds_the_value() {
+    for name in ["pn2", "gpns2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
+        for (spec, value) in [("connect4:4x4", "draw"), ("woodpush:8", "-1")] {
+            let args = ["solve", spec, "--sub-search", name, "--slots", "2", "--output", "json"];
+            let ended = run(&mut jlpns(args), LIMIT);
+            assert_eq!(ended.code, Some(0), "{name} on {spec}: {ended:?}");
+            let found = ended.json();
+            assert_eq!(found["value"], value, "{name} on {spec}: {found}");
+            assert_eq!((&found["lower"], &found["upper"]), (&found["value"], &found["value"]));
+            assert_eq!(found["proved"], true);
+        }
+    }
+}
+
+#[test]
+fn every_selection_and_store_finds_the_value() {
+    for selection in ["locking", "virtual-win", "virtual-loss"] {
+        for store in ["tree", "graph"] {
+            let args = ["solve", "connect4:4x4", "--slots", "3", "--job-nodes", "300"];
+            let ended = run(
+                jlpns(args).args(["--selection", selection, "--store", store, "--output", "json"]),
+                LIMIT,
+            );
+            assert_eq!(ended.code, Some(0), "{selection} on a {store}: {ended:?}");
+            assert_eq!(ended.json()["value"], "draw", "{selection} on a {store}");
+        }
+    }
+}
+
+#[test]
+fn json_is_one_object_with_the_keys_that_are_documented() {
+    let keys = |args: &[&str]| {
+        let ended = run(jlpns(args).args(["--output", "json"]), LIMIT);
+        assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+        // Parsing sorts the keys; their order is that of the text.
+        let object = ended.json();
+        let object = object.as_object().expect("an object");
+        let mut keys: Vec<String> = object.keys().cloned().collect();
+        keys.sort_by_key(|key| ended.stdout.find(&format!("\"{key}\":")));
+        keys.join(" ")
+    };
+    let search = "spec moves algorithm goal proved value lower upper descents nodes peak_nodes \
+                  seconds";
+    assert_eq!(keys(&["search", "connect4:3x4"]), search);
+    let solve = format!("{search} jobs workers cancelled leases_expired overhead");
+    assert_eq!(keys(&["solve", "connect4:3x4"]), solve);
+}
+
+#[test]
+fn goals_are_proved_and_disproved_from_the_view_of_the_first_player() {
+    let cases = [
+        ("connect4:3x4", "", ">=draw", true),
+        ("connect4:3x4", "", ">=win", false),
+        ("connect4:3x4", "", "<=draw", true),
+        ("connect4:3x4", "121212", ">=win", true),
+        ("connect4:3x4", "1212123", "<=loss", true),
+        ("woodpush:8", "", "<=-1", true),
+        ("woodpush:8", "s0", ">=1", false),
+    ];
+    for command in ["search", "solve"] {
+        for (spec, moves, goal, proved) in cases {
+            let args = [command, spec, "--moves", moves, "--goal", goal, "--output", "json"];
+            let ended = run(&mut jlpns(args), LIMIT);
+            assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+            let found = ended.json();
+            assert_eq!(found["proved"], proved, "{args:?}: {found}");
+            assert_eq!((&found["goal"], &found["moves"]), (&goal.into(), &moves.into()));
+        }
+    }
+}
+
+#[test]
+fn a_game_that_is_over_after_the_moves_has_a_value_without_a_search() {
+    for command in ["search", "solve"] {
+        for goal in [&[][..], &["--goal", ">=draw"]] {
+            let args = [command, "connect4:3x4", "--moves", "1212121", "--output", "json"];
+            let ended = run(jlpns(args).args(goal), LIMIT);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let found = ended.json();
+            assert_eq!(
+                (&found["value"], &found["descents"]),
+                (&"win".into(), &0.into()),
+                "{found}"
+            );
+            assert_eq!(found["proved"], true);
+        }
+    }
+}
+
+#[test]
+fn limits_stop_a_search_unsolved() {
+    let search = ["search", "connect4:7x6", "--output", "json"];
+    for (limit, algorithm) in
+        [("--max-nodes=20000", "gpns"), ("--max-nodes=20000", "dfpn"), ("--memory=1MiB", "pns")]
+    {
+        let ended = run(jlpns(search).args(["--algorithm", algorithm, limit]), LIMIT);
+        assert_eq!(ended.code, Some(3), "{limit}, {algorithm}: {ended:?}");
+        let found = ended.json();
+        let nulls = (found["proved"].is_null(), found["value"].is_null());
+        assert_eq!(nulls, (true, true), "{found}");
+    }
+}
+
+#[test]
+fn a_search_is_deterministic() {
+    for algorithm in ["gpns", "pn2", "pds-pn", "dfpn", "alpha-beta"] {
+        let counts = || {
+            let args = ["search", "connect4:4x4", "--algorithm", algorithm, "--output", "json"];
+            let found = run(&mut jlpns(args), LIMIT).json();
+            (found["descents"].clone(), found["nodes"].clone(), found["peak_nodes"].clone())
+        };
+        assert_eq!(counts(), counts(), "{algorithm}");
+    }
+}
