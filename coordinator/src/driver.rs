@@ -116,6 +116,8 @@ pub struct Driver {
     began: Instant,
     /// When to say next that there is no worker.
     idle_notice: Instant,
+    /// From how many shed nodes on it is said next that the tree is full.
+    shed_notice: u64,
 }
 
 impl Driver {
@@ -133,6 +135,7 @@ impl Driver {
             batches: BTreeMap::new(),
             began,
             idle_notice: began + IDLE_FIRST,
+            shed_notice: 1,
         }
     }
 
@@ -167,6 +170,7 @@ impl Driver {
                 }
             }
             self.flush();
+            self.tell_of_shed_nodes();
         }
         let answer = answer(&self.solve.status(self.now()));
         info!("the solve is over: {answer}");
@@ -177,6 +181,18 @@ impl Driver {
             }
         }
         self.solve
+    }
+
+    /// Says that the tree is full: at the first time, and when ten times as much has been shed.
+    fn tell_of_shed_nodes(&mut self) {
+        let shed = self.solve.shed_nodes();
+        if shed >= self.shed_notice {
+            warn!(
+                "the top-level tree fills its memory: {shed} nodes were shed, to be found again \
+                 when they matter, and jobs grow; more --memory would make the solve faster"
+            );
+            self.shed_notice = shed.saturating_mul(10);
+        }
     }
 
     fn now(&self) -> Duration {

@@ -37,6 +37,15 @@ fn every_selection_and_store_finds_the_value() {
 }
 
 #[test]
+fn a_tree_that_does_not_fit_sheds_nodes_and_says_so_and_the_value_is_right() {
+    let args = ["solve", "connect4:5x5", "--memory", "1MiB", "--job-nodes", "1000"];
+    let ended = run(jlpns(args).args(["--slots", "2", "--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["value"], "draw");
+    assert!(ended.stderr.contains("fills its memory"), "{}", ended.stderr);
+}
+
+#[test]
 fn json_is_one_object_with_the_keys_that_are_documented() {
     let keys = |args: &[&str]| {
         let ended = run(jlpns(args).args(["--output", "json"]), LIMIT);

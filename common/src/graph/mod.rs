@@ -13,9 +13,11 @@
 //! - `update`: numbers of parents from their children's, under leases.
 //! - `lease`: taking nodes as jobs, and giving them back.
 //! - `relevance`: freeing what no open threshold depends on.
+//! - `shed`: freeing what can be found again, when memory is full.
 
 mod lease;
 mod relevance;
+mod shed;
 mod store;
 mod update;
 
@@ -32,6 +34,7 @@ use crate::game::{Game, Move, MoveList};
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
 
 pub use lease::Selection;
+pub use shed::Shed;
 pub use store::NodeId;
 use store::{Mark, Store};
 use update::Worklist;
@@ -75,6 +78,8 @@ pub struct Graph<G: Game, W> {
     leased: usize,
     expansions: u64,
     created: u64,
+    /// How often the graph was full and shed nodes, and how many.
+    shed: Shed,
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
@@ -112,6 +117,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             leased: 0,
             expansions: 0,
             created: 1,
+            shed: Shed::default(),
         }
     }
 
@@ -168,6 +174,11 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The largest number of nodes that were in memory at one time.
     pub fn peak(&self) -> usize {
         self.store.peak()
+    }
+
+    /// What the graph gave up because its memory was full.
+    pub fn shed(&self) -> Shed {
+        self.shed
     }
 
     /// The bytes that nodes, edges and index take.
@@ -272,7 +283,8 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// Folds in what a sub-search found out about a frontier node, leased or not, at `position`:
-    /// the numbers of its children unless it is settled. `asked` is the first threshold of the
+    /// the numbers of its children unless it is settled. A full graph makes room by shedding what
+    /// can be found again. `asked` is the first threshold of the
     /// findings, as an index into the thresholds of this graph; they must cover no threshold that
     /// this graph does not have.
     ///
@@ -288,7 +300,11 @@ impl<G: Game, W: Width> Graph<G, W> {
     ) -> bool {
         let settled = findings.efforts.iter().all(|pair| pair.is_solved());
         let expandable = self.store.is_leaf(node) && !self.is_settled(node) && !settled;
-        let expanded = expandable && self.has_room();
+        let expanded = expandable && (self.has_room() || self.shed_all_but(node));
+        if !self.store.is_live(node) {
+            // Making room has shown that nothing depends on the node any more.
+            return true;
+        }
         if expanded {
             let found = (!findings.children.is_empty()).then_some((asked, &findings.children[..]));
             self.add_children(node, position, found);

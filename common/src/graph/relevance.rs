@@ -16,7 +16,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
     }
 
-    fn drop_below(&mut self, node: NodeId) {
+    /// Frees all that is below a node and has no other parent.
+    pub(super) fn drop_below(&mut self, node: NodeId) {
         let mut leased = Vec::new();
         self.store.unlink(node, &mut |freed, store| {
             if store.has(freed, Mark::Leased) {

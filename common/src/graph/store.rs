@@ -85,6 +85,7 @@ pub(super) struct Store<K, W> {
     merge: bool,
     live: usize,
     peak: usize,
+    live_edges: usize,
 }
 
 impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
@@ -102,6 +103,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
             merge,
             live: 0,
             peak: 0,
+            live_edges: 0,
         }
     }
 
@@ -113,11 +115,12 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         self.peak
     }
 
-    /// The bytes of all nodes, edges and index slots, free ones included.
+    /// The bytes of the nodes and edges in use and of all index slots. The places of freed nodes
+    /// and edges are used again before new ones are taken.
     pub fn bytes(&self) -> u64 {
         let node = size_of::<K>() + size_of::<Node>() + self.width.get() * size_of::<EffortPair>();
         let slots = if self.merge { self.index.capacity() * (size_of::<u32>() + 1) } else { 0 };
-        (self.nodes.len() * node + self.edges.len() * size_of::<Edge>() + slots) as u64
+        (self.live * node + self.live_edges * size_of::<Edge>() + slots) as u64
     }
 
     #[inline]
@@ -133,6 +136,11 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     #[inline]
     pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.0 as usize]
+    }
+
+    /// The nodes in use, in the order of their places.
+    pub fn ids(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.nodes.len() as u32).map(NodeId).filter(|&id| self.is_live(id))
     }
 
     /// Whether `id` is a node, and not a place that was freed.
@@ -234,6 +242,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     pub fn link(&mut self, parent: NodeId, children: &[(NodeId, Move)]) {
         debug_assert!(self.is_leaf(parent));
         let first = self.allocate_edges(children.len());
+        self.live_edges += children.len();
         for (index, &(child, mv)) in (first..).zip(children) {
             let next = std::mem::replace(&mut self.node_mut(child).first_parent, index);
             self.edges[index as usize] = Edge { child: child.0, parent: parent.0, next, mv };
@@ -286,6 +295,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         }
         self.edges[first as usize].parent = self.free_edges[size];
         self.free_edges[size] = first;
+        self.live_edges -= size;
     }
 
     fn remove_parent_edge(&mut self, child: NodeId, edge: u32) {

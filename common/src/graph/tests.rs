@@ -243,3 +243,45 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_full_graph_sheds_what_can_be_found_again_when_findings_come_in() {
+    let game = Connect4::<u64>::new(5, 4).unwrap();
+    let memory = 20_000;
+    let settings = GraphSettings {
+        initialisation: Initialisation::Mobility,
+        merge: true,
+        selection: Selection::Locking,
+        memory,
+    };
+    let question = Question::Value(game.scale().bounds());
+    let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
+    let nothing = Findings {
+        efforts: vec![EffortPair::UNIT; 2],
+        children: Vec::new(),
+        nodes: 0,
+        best_move: None,
+    };
+    let mut out = Vec::new();
+    for step in 0..2_000 {
+        if out.len() < 3
+            && let Some((node, _)) = graph.select()
+        {
+            out.push((node, *graph.position()));
+            graph.lease(node);
+        } else {
+            let (node, mut position) = out.remove(step % out.len());
+            graph.give_back(node);
+            assert!(graph.fold(node, &mut position, 0, &nothing), "room is made");
+        }
+        for moot in graph.take_moot() {
+            out.retain(|&(node, _)| node != moot);
+            graph.give_back(moot);
+        }
+        graph.check_invariants();
+        // A check comes before each expansion, which adds at most five nodes and a larger index.
+        assert!(graph.bytes() < memory + 5 * 64 + 4_096, "{}", graph.bytes());
+    }
+    assert!(graph.shed().times > 10, "{:?}", graph.shed());
+    assert!(graph.shed().nodes > graph.peak() as u64);
+}

@@ -72,6 +72,10 @@ const YOUNG_SHARE: u64 = 4;
 /// room: what cannot be a node must be searched deeper.
 const FULL_TREE_STEP: u64 = 64;
 
+/// It also doubles with each of this many times that the tree shed nodes, an eighth of it each
+/// time: by then it has been turned over.
+const SHED_STEP: u64 = 8;
+
 /// How a solve has ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SolveEnd {
@@ -219,6 +223,11 @@ impl Solve {
         }
     }
 
+    /// How many nodes the top-level tree has given up because its memory was full.
+    pub fn shed_nodes(&self) -> u64 {
+        self.tree.size().shed.nodes
+    }
+
     /// The state of the solve.
     pub fn status(&self, now: Duration) -> SolveStatus {
         let efforts = self.tree.root_efforts();
@@ -255,6 +264,7 @@ impl Solve {
             tree_nodes: size.live as u64,
             peak_tree_nodes: size.peak as u64,
             tree_bytes: size.bytes,
+            shed_nodes: size.shed.nodes,
             nodes: self.nodes,
             jobs: self.jobs,
             leased: self.out.len() as u64,
@@ -413,12 +423,14 @@ impl Solve {
         let young = self.nodes / (YOUNG_SHARE * self.scheduler.slots().max(1));
         let least = LEAST_JOB_NODES.min(self.settings.job_nodes);
         let budget = young.clamp(least, self.settings.job_nodes);
+        let doublings =
+            self.without_room / FULL_TREE_STEP + self.tree.size().shed.times / SHED_STEP;
         Job {
             moves: selected.moves,
             question,
             sub_search: self.settings.sub_search,
             initialisation: self.settings.initialisation,
-            budget: budget.saturating_mul(1 << (self.without_room / FULL_TREE_STEP).min(40)),
+            budget: budget.saturating_mul(1 << doublings.min(40)),
         }
     }
 

@@ -31,6 +31,9 @@ pub struct SolveStatus {
     pub peak_tree_nodes: u64,
     /// The bytes that the top-level tree takes.
     pub tree_bytes: u64,
+    /// Nodes that the top-level tree gave up because its memory was full; they are found again
+    /// when they matter.
+    pub shed_nodes: u64,
     /// Nodes that sub-searches created.
     pub nodes: u64,
     /// Jobs reported.

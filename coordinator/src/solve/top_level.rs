@@ -1,7 +1,7 @@
 //! The top-level tree of a solve, behind an interface that does not depend on the game.
 
 use jlpns_common::efforts::{One, Several, Width};
-use jlpns_common::graph::{Graph, GraphSettings, NodeId};
+use jlpns_common::graph::{Graph, GraphSettings, NodeId, Shed};
 use jlpns_common::spec::{GameSpec, MoveError, position_after};
 use jlpns_common::{EffortPair, Findings, Game, Move, MoveList, Question, Threshold, with_game};
 
@@ -36,6 +36,8 @@ pub struct TreeSize {
     pub created: u64,
     /// Bytes of the nodes, edges and index.
     pub bytes: u64,
+    /// What was given up because the memory was full.
+    pub shed: Shed,
 }
 
 /// The search graph of a solve.
@@ -149,6 +151,7 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
             peak: self.graph.peak(),
             created: self.graph.created(),
             bytes: self.graph.bytes(),
+            shed: self.graph.shed(),
         }
     }
 
