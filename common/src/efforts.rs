@@ -44,7 +44,7 @@ impl Width for Several {
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<W> {
     first: Threshold,
-    width: W,
+    pub(crate) width: W,
     initialisation: Initialisation,
 }
 

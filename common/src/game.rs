@@ -48,8 +48,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// A position, with all of its history that the rules look at.
     type Position: Clone + Debug + Send + Sync;
 
-    /// The identity of a position; see [`Game::key`].
-    type Key: Copy + Debug + Eq + Ord + Hash + Send + Sync + Into<u128>;
+    /// The identity of a position; see [`Game::key`]. As a number it takes no more bytes than
+    /// itself, and snapshots keep it so.
+    type Key: Copy + Debug + Eq + Ord + Hash + Send + Sync + Into<u128> + TryFrom<u128>;
 
     /// The possible outcomes, worst for Max first. Constant over the life of the game.
     fn scale(&self) -> &OutcomeScale;

@@ -14,7 +14,9 @@
 //! - `lease`: taking nodes as jobs, and giving them back.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
+//! - `dump`: the graph as bytes, and back.
 
+mod dump;
 mod lease;
 mod relevance;
 mod shed;
@@ -33,6 +35,7 @@ use crate::efforts::{Evaluation, Width, best_move, for_player};
 use crate::game::{Game, Move, MoveList};
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
 
+pub use dump::DumpError;
 pub use lease::Selection;
 pub use shed::Shed;
 pub use store::NodeId;

@@ -138,6 +138,23 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         &mut self.nodes[id.0 as usize]
     }
 
+    /// Makes room for so many nodes and edges more.
+    pub fn reserve(&mut self, nodes: usize, edges: usize) {
+        self.nodes.reserve(nodes);
+        self.keys.reserve(nodes);
+        self.pairs.reserve(nodes * self.width.get());
+        self.edges.reserve(edges);
+        if self.merge {
+            let (keys, hasher) = (&self.keys, &self.hasher);
+            self.index.reserve(nodes, |&id| hasher.hash_one(keys[id as usize]));
+        }
+    }
+
+    /// How many places there are, those of freed nodes included.
+    pub fn places(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The nodes in use, in the order of their places.
     pub fn ids(&self) -> impl Iterator<Item = NodeId> {
         (0..self.nodes.len() as u32).map(NodeId).filter(|&id| self.is_live(id))
@@ -188,7 +205,10 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     /// The children, in the order of their moves, each with the move that led to it when its
     /// parent was expanded.
     #[inline]
-    pub fn children(&self, id: NodeId) -> impl DoubleEndedIterator<Item = (NodeId, Move)> {
+    pub fn children(
+        &self,
+        id: NodeId,
+    ) -> impl DoubleEndedIterator<Item = (NodeId, Move)> + ExactSizeIterator {
         let node = self.node(id);
         let edges = &self.edges[node.first_edge as usize..][..usize::from(node.edges)];
         edges.iter().map(|edge| (NodeId(edge.child), edge.mv))

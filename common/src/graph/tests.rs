@@ -86,7 +86,7 @@ fn solve_with_leases<G: Game, W: Width>(
         }
         assert!(!out.is_empty(), "without a lease out something can be selected");
         let choice = choices.next().unwrap_or(0);
-        let (node, mut position) = out.remove(choice / 4 % out.len());
+        let (node, mut below) = out.remove(choice / 4 % out.len());
         graph.give_back(node);
         if choice % 4 != 0 {
             let nothing = Findings {
@@ -95,15 +95,46 @@ fn solve_with_leases<G: Game, W: Width>(
                 nodes: 0,
                 best_move: None,
             };
-            graph.fold(node, &mut position, 0, &nothing);
+            graph.fold(node, &mut below, 0, &nothing);
         }
         for moot in graph.take_moot() {
             out.retain(|&(node, _)| node != moot);
             graph.give_back(moot);
         }
         graph.check_invariants();
+        if choice % 16 == 7 {
+            graph = through_bytes(graph, position);
+            out.clear();
+        }
     }
     question.bounds(graph.root_efforts(), game.scale())
+}
+
+/// The graph after a dump and its return, without leases.
+fn through_bytes<G: Game, W: Width>(graph: Graph<G, W>, position: &G::Position) -> Graph<G, W> {
+    let mut bytes = Vec::new();
+    graph.dump(&mut bytes);
+    let restore = |bytes: &[u8]| {
+        let (game, width) = (graph.game.clone(), graph.evaluation.width);
+        Graph::restore(game, position.clone(), graph.question, width, graph.settings, bytes)
+    };
+    let restored = restore(&bytes).expect("what was dumped can be restored");
+    restored.check_invariants();
+    assert_eq!(restored.live(), graph.live());
+    assert_eq!(restored.created(), graph.created());
+    let frontier = |graph: &Graph<G, W>| {
+        let leaves = graph.store.ids().filter(|&id| graph.store.is_leaf(id));
+        let mut leaves: Vec<_> = leaves
+            .map(|id| (graph.store.key(id), format!("{:?}", graph.actual_efforts(id))))
+            .collect();
+        leaves.sort_unstable();
+        leaves
+    };
+    assert_eq!(frontier(&restored), frontier(&graph));
+    // A dump that is cut off anywhere is refused.
+    let cut = bytes.len() * (graph.live() % 7) / 7;
+    assert!(restore(&bytes[..cut]).is_err());
+    restored
 }
 
 fn check_leases<G: Game>(

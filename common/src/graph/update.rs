@@ -19,6 +19,18 @@ pub(super) struct Worklist {
     root_settled: bool,
 }
 
+impl Worklist {
+    /// Adds a node, which the caller marks as queued.
+    pub(super) fn push(&mut self, depth: u16, node: NodeId) {
+        self.nodes.push((depth, node));
+    }
+
+    /// Forgets that a threshold of the root was settled.
+    pub(super) fn forget_root(&mut self) {
+        self.root_settled = false;
+    }
+}
+
 impl<G: Game, W: Width> Graph<G, W> {
     /// The root's threshold to work on next, of those that are not locked; the attracting one if
     /// possible, else the one with the least effort.
