@@ -17,7 +17,11 @@ use tokio::time::{Instant, sleep_until};
 use tonic::Status;
 use tracing::{debug, info, warn};
 
-use crate::solve::{Action, Event, LeaseId, Solve, SolveStatus, WorkerId, WorkerInfo};
+use crate::journal::Notice;
+use crate::recorder::{Recorder, RecorderError};
+use crate::solve::{
+    Action, Event, LeaseId, Record, Refusal, ResumeError, Solve, SolveStatus, WorkerId, WorkerInfo,
+};
 
 /// How many commands may wait for the driver before the streams that send them wait too.
 const COMMANDS: usize = 1024;
@@ -28,6 +32,9 @@ pub(crate) const MESSAGES: usize = 256;
 /// How long there may be no worker before it is said, the first time and from then on.
 const IDLE_FIRST: Duration = Duration::from_secs(1);
 const IDLE_AGAIN: Duration = Duration::from_secs(60);
+
+/// How long the last reports may take to become durable when the driver stops.
+const LAST_RECORDS: Duration = Duration::from_secs(10);
 
 /// What the workers are told of the solve.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +89,20 @@ pub struct DriverHandle {
     next_worker: Arc<AtomicU64>,
 }
 
+/// Why a driver cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// The journal cannot be written any more, for this reason.
+    #[error("{0}; what workers were told is in the journal: start again to go on from there")]
+    Journal(String),
+    /// The journal cannot be written or read.
+    #[error(transparent)]
+    Recorder(#[from] RecorderError),
+    /// The tree cannot be built anew.
+    #[error("the tree cannot be built anew: {0}")]
+    Rebuild(#[from] ResumeError),
+}
+
 /// The driver is gone: the solve has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the solve has ended")]
@@ -107,6 +128,11 @@ impl DriverHandle {
 /// Runs a solve: see the module's page.
 pub struct Driver {
     solve: Solve,
+    recorder: Option<Recorder>,
+    /// Records that are to be written at the next flush.
+    records: Vec<(u64, Arc<Record>)>,
+    /// Whether the solve wants its tree built anew.
+    rebuild: bool,
     config: DriverConfig,
     commands: mpsc::Receiver<Command>,
     handle: DriverHandle,
@@ -121,13 +147,18 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A driver for `solve`, whose time begins now.
-    pub fn new(solve: Solve, config: DriverConfig) -> Driver {
+    /// A driver for `solve`, whose time begins now. A solve whose settings ask for a journal needs
+    /// its recorder.
+    pub fn new(solve: Solve, recorder: Option<Recorder>, config: DriverConfig) -> Driver {
+        debug_assert_eq!(solve.settings().journal, recorder.is_some());
         let (commands, from_handles) = mpsc::channel(COMMANDS);
         let handle = DriverHandle { commands, next_worker: Arc::new(AtomicU64::new(1)) };
         let began = Instant::now();
         Driver {
             solve,
+            recorder,
+            records: Vec::new(),
+            rebuild: false,
             config,
             commands: from_handles,
             handle,
@@ -144,10 +175,11 @@ impl Driver {
         self.handle.clone()
     }
 
-    /// Runs until the solve has ended or `shutdown` is there; gives the solve back. On its way out
-    /// it ends all streams: after the end of the solve with that message, else without a word, so
-    /// that the workers come back if the coordinator does.
-    pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Solve {
+    /// Runs until the solve has ended or `shutdown` is there; gives the solve back, with all that was
+    /// reported durable if there is a journal. On its way out it ends all streams: after the end of
+    /// the solve with that message, else without a word, so that the workers come back if the
+    /// coordinator does.
+    pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<Solve, DriverError> {
         tokio::pin!(shutdown);
         let mut commands = Vec::with_capacity(COMMANDS_AT_ONCE);
         self.flush();
@@ -156,7 +188,8 @@ impl Driver {
             let idle = self.connections.is_empty().then_some(self.idle_notice);
             tokio::select! {
                 biased;
-                () = &mut shutdown => return self.solve,
+                () = &mut shutdown => return self.stop().await,
+                notice = notice(&mut self.recorder) => self.hear(notice)?,
                 // Before the commands: a flood of them must not keep leases from expiring.
                 () = until(deadline) => self.solve.tick(self.now()),
                 () = until(idle) => {
@@ -170,6 +203,10 @@ impl Driver {
                 }
             }
             self.flush();
+            if std::mem::take(&mut self.rebuild) {
+                self.build_anew().await?;
+                self.flush();
+            }
             self.tell_of_shed_nodes();
         }
         let answer = answer(&self.solve.status(self.now()));
@@ -180,7 +217,55 @@ impl Driver {
                 warn!("{worker} ({}) could not be told of the end", info.name);
             }
         }
-        self.solve
+        self.stop().await
+    }
+
+    /// Sees to it that all that was reported is durable.
+    async fn stop(mut self) -> Result<Solve, DriverError> {
+        let end = Instant::now() + LAST_RECORDS;
+        while self.recorder.is_some() && self.solve.waits_for_records() {
+            tokio::select! {
+                () = sleep_until(end) => break,
+                notice = notice(&mut self.recorder) => self.hear(notice)?,
+            }
+            self.flush();
+        }
+        if let Some(recorder) = self.recorder.take() {
+            recorder.snapshot(self.solve.snapshot());
+            recorder.finish().await?;
+        }
+        Ok(self.solve)
+    }
+
+    /// What the journal's writer says.
+    fn hear(&mut self, notice: Notice) -> Result<(), DriverError> {
+        match notice {
+            Notice::Durable { through } => self.tell(Event::Recorded { through }),
+            Notice::Snapshotted { through } => debug!("a snapshot after record {through} is kept"),
+            Notice::Full { reason } => {
+                warn!("{reason}; no job is given out until there is room");
+                self.tell(Event::Parked { reason: Some(reason) });
+            }
+            Notice::Room => {
+                info!("there is room for the journal again");
+                self.tell(Event::Parked { reason: None });
+            }
+            Notice::Failed(reason) => return Err(DriverError::Journal(reason)),
+        }
+        Ok(())
+    }
+
+    /// Builds the tree anew from what is durable and counts.
+    async fn build_anew(&mut self) -> Result<(), DriverError> {
+        let (snapshots, records) = match self.recorder.take() {
+            None => (Vec::new(), Vec::new()),
+            Some(recorder) => {
+                let (recorder, snapshots, records) = recorder.read_anew().await?;
+                self.recorder = Some(recorder);
+                (snapshots, records)
+            }
+        };
+        Ok(self.solve.rebuild(snapshots, records, self.began.elapsed())?)
     }
 
     /// Says that the tree is full: at the first time, and when ten times as much has been shed.
@@ -220,7 +305,17 @@ impl Driver {
             spec: self.config.spec.clone(),
             heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
         };
+        // The solve may not want it, and says so before there is a welcome.
+        if let Err(refusal) =
+            self.solve.handle(Event::Joined { worker, info: info.clone() }, self.began.elapsed())
+        {
+            warn!("{refusal}");
+            // Whoever does not read it has gone already.
+            let _ = connection.outbound.try_send(Err(denied(&refusal)));
+            return;
+        }
         if !post(&connection, Kind::Welcome(welcome)) {
+            self.tell(Event::Left { worker });
             return;
         }
         self.connections.insert(worker, (info.clone(), connection));
@@ -231,7 +326,6 @@ impl Driver {
             info.slots,
             self.connections.len()
         );
-        self.tell(Event::Joined { worker, info });
     }
 
     fn leave(&mut self, worker: WorkerId, why: &str) {
@@ -247,26 +341,20 @@ impl Driver {
     fn batch(&mut self, worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)>) {
         let Some((info, _)) = self.connections.get(&worker) else { return };
         for (lease, reason) in declines {
-            // The lease runs out and the job goes out again.
             info!("{worker} ({}) declined {lease}: {reason}", info.name);
+            let event = Event::Declined { worker, lease };
+            // The solve refuses no decline.
+            let _ = self.solve.handle(event, self.began.elapsed());
         }
-        for event in events {
-            let reported = match event {
-                Event::Reported { lease, .. } => Some(lease),
-                _ => None,
-            };
-            self.tell(event);
-            if let Some(lease) = reported {
-                // Refused reports too: sending them again would not make them better.
-                self.batches.entry(worker).or_default().acknowledged.push(lease.0);
-            }
-        }
+        events.into_iter().for_each(|event| self.tell(event));
     }
 
     fn tell(&mut self, event: Event) {
         // The solve counts what it refuses.
-        if let Err(refusal) = self.solve.handle(event, self.began.elapsed()) {
-            warn!("{refusal}");
+        match self.solve.handle(event, self.began.elapsed()) {
+            Ok(()) => {}
+            Err(refusal @ Refusal::Duplicate(_)) => debug!("{refusal}"),
+            Err(refusal) => warn!("{refusal}"),
         }
     }
 
@@ -277,6 +365,10 @@ impl Driver {
             for action in self.solve.take_actions() {
                 self.sort(action);
             }
+            if let Some(recorder) = self.recorder.as_ref().filter(|_| !self.records.is_empty()) {
+                recorder.record(self.records.iter().map(|(n, record)| (*n, &**record)));
+            }
+            self.records.clear();
             let mut unreachable = Vec::new();
             for (worker, batch) in std::mem::take(&mut self.batches) {
                 let Some((_, connection)) = self.connections.get(&worker) else { continue };
@@ -308,9 +400,49 @@ impl Driver {
                 debug!("{lease} of {worker} is called back");
                 self.batches.entry(worker).or_default().cancels.push(lease.0);
             }
+            Action::Acknowledge { worker, lease } => {
+                self.batches.entry(worker).or_default().acknowledged.push(lease.0);
+            }
+            Action::Dismiss { worker, refused } => {
+                let Some((info, connection)) = self.connections.remove(&worker) else { return };
+                self.batches.remove(&worker);
+                match refused {
+                    Some(refusal) => {
+                        let _ = connection.outbound.try_send(Err(denied(&refusal)));
+                        info!("{worker} ({}) is dismissed: {refusal}", info.name);
+                    }
+                    None => info!("{worker} ({}) has connected anew", info.name),
+                }
+            }
+            Action::Record { number, record } => self.records.push((number, record)),
+            Action::Snapshot(snapshot) => {
+                if let Some(recorder) = &self.recorder {
+                    recorder.snapshot(*snapshot);
+                }
+            }
+            Action::Settled { through } => {
+                if let Some(recorder) = &self.recorder {
+                    recorder.settled(through);
+                }
+            }
+            Action::Rebuild => self.rebuild = true,
+            Action::Notify(notice) => warn!("{notice}"),
             // The end is told once the loop has seen the answer.
             Action::Over => {}
         }
+    }
+}
+
+/// What a worker is told that must not come back.
+fn denied(refusal: &Refusal) -> Status {
+    Status::permission_denied(refusal.to_string())
+}
+
+/// What the recorder says next; nothing, ever, if there is none.
+async fn notice(recorder: &mut Option<Recorder>) -> Notice {
+    match recorder {
+        Some(recorder) => recorder.notice().await,
+        None => pending().await,
     }
 }
 

@@ -4,18 +4,23 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jlpns_worker::client::{Shutdown, WorkerConfig, WorkerError, run_worker};
 use jlpns_worker::connect::Pipe;
 use jlpns_worker::slots::Searching;
 use tokio::io::DuplexStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::driver::Driver;
 use crate::serve::{ServeError, serve_connections};
 use crate::solve::Solve;
+
+/// How long the searches may take to report what they have when the solve is stopped.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a solve within this process failed.
 #[derive(Debug, thiserror::Error)]
@@ -39,15 +44,32 @@ pub async fn solve_embedded(
     let (to_coordinator, pipes) = mpsc::channel(1);
     let connections = ReceiverStream::new(pipes).map(Ok::<DuplexStream, io::Error>);
     let (ask, asked) = watch::channel(Shutdown::None);
+    let (stop, stopped) = oneshot::channel::<()>();
     let worker = run_worker(worker, searching, Pipe::new(to_coordinator), asked);
-    let serving = serve_connections(connections, driver, shutdown);
-    tokio::pin!(worker, serving);
+    let serving = serve_connections(connections, driver, async {
+        // Stopping and dropping mean the same.
+        let _ = stopped.await;
+    });
+    tokio::pin!(worker, serving, shutdown);
     let solve = tokio::select! {
         solve = &mut serving => solve?,
         end = &mut worker => {
             // Without an error it was told of the end, which the coordinator reaches as well.
             end?;
             return Ok(serving.await?);
+        }
+        () = &mut shutdown => {
+            // What the searches have found so far is not to be lost.
+            let _ = ask.send(Shutdown::Drain);
+            tokio::select! {
+                solve = &mut serving => solve?,
+                drained = timeout(DRAIN_TIMEOUT, &mut worker) => {
+                    drop(stop);
+                    let solve = serving.await?;
+                    // A search that does not stop is left behind.
+                    return drained.map_or(Ok(()), |end| end.map(|_| ())).map(|()| solve).map_err(Into::into);
+                }
+            }
         }
     };
     let _ = ask.send(Shutdown::Abort);

@@ -4,11 +4,16 @@
 //! - [`driver`]: the task that owns a running solve.
 //! - [`service`]: the gRPC service in front of it; [`serve`] puts it on a listener, and
 //!   [`status`] words its state.
+//! - [`journal`]: the durable store; [`recorder`] keeps a solve in it, and takes one up from it;
+//!   [`written`] is what its records and snapshots look like.
 //! - [`embedded`]: coordinator and worker in one process.
 
 pub mod driver;
 pub mod embedded;
+pub mod journal;
+pub mod recorder;
 pub mod serve;
 pub mod service;
 pub mod solve;
 pub mod status;
+pub mod written;

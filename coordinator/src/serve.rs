@@ -17,7 +17,7 @@ use tonic::transport::server::{Connected, Router, TcpIncoming};
 use tonic_health::server::health_reporter;
 use tonic_reflection::server as reflection;
 
-use crate::driver::{Driver, DriverHandle};
+use crate::driver::{Driver, DriverError, DriverHandle};
 use crate::service::SolverService;
 use crate::solve::Solve;
 
@@ -40,6 +40,9 @@ pub enum ServeError {
     /// The solve itself broke down.
     #[error("the solve failed: {0}")]
     Driver(#[from] JoinError),
+    /// The driver cannot go on.
+    #[error(transparent)]
+    Stopped(#[from] DriverError),
 }
 
 /// Serves `driver` on a TCP listener until its solve has ended or `shutdown` is there. Gives the
@@ -76,7 +79,7 @@ where
     let mut serving = true;
     let solve = loop {
         tokio::select! {
-            Some(solve) = drivers.join_next() => break solve?,
+            Some(solve) = drivers.join_next() => break solve??,
             // No more connections can come; those that are there go on.
             served = &mut server, if serving => {
                 served?;

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-use jlpns_common::Findings;
-use jlpns_proto::convert::{WireError, at_most, in_range, worker_name};
+use jlpns_common::{Findings, Question};
+use jlpns_proto::convert::{WireError, at_most, in_range, moves, worker_name};
 use jlpns_proto::v1::solver_server::Solver;
 use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
@@ -14,7 +14,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::driver::{Command, Connection, DriverHandle, Ended, MESSAGES, Outbound};
-use crate::solve::{Event, LeaseId, WorkerId, WorkerInfo};
+use crate::solve::{Event, LeaseId, Subject, WorkerId, WorkerInfo};
 
 /// How long a worker may take to say Hello once its stream is open.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -139,7 +139,8 @@ fn worker_info(hello: v1::Hello) -> Result<WorkerInfo, Status> {
     worker_name(&hello.name).map_err(invalid)?;
     let slots = u64::from(hello.slots);
     in_range("hello.slots", slots, 1, u64::from(MAX_SLOTS)).map_err(invalid)?;
-    Ok(WorkerInfo { name: hello.name, slots: hello.slots, memory: hello.memory_bytes })
+    let v1::Hello { name, slots, memory_bytes: memory, instance, .. } = hello;
+    Ok(WorkerInfo { name, slots, memory, instance })
 }
 
 /// Checks a message after the Hello.
@@ -175,7 +176,8 @@ fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireErro
         let (lease, findings) = (LeaseId(report.lease_id), findings(report.findings)?);
         let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;
         let elapsed = Duration::from_micros(elapsed);
-        events.push(Event::Reported { worker, lease, findings, elapsed });
+        let subject = report.subject.map(subject).transpose()?;
+        events.push(Event::Reported { worker, lease, subject, findings, elapsed });
     }
     let mut declines = Vec::new();
     for decline in batch.declines {
@@ -186,4 +188,11 @@ fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireErro
         declines.push((LeaseId(decline.lease_id), reason));
     }
     Ok(Command::Batch { worker, events, declines })
+}
+
+/// Checks what a report says that it is about.
+fn subject(subject: v1::Subject) -> Result<Subject, WireError> {
+    let moves = moves("report.subject.moves", &subject.moves)?;
+    let question = subject.question.ok_or(WireError::Missing("report.subject.question"))?;
+    Ok(Subject { moves, question: Question::try_from(question)? })
 }

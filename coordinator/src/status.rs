@@ -2,7 +2,7 @@
 
 use jlpns_proto::v1;
 
-use crate::solve::{RootEffort, SolveStatus, WorkerStatus};
+use crate::solve::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 
 impl From<SolveStatus> for v1::SolveStatus {
     fn from(status: SolveStatus) -> v1::SolveStatus {
@@ -18,8 +18,13 @@ impl From<SolveStatus> for v1::SolveStatus {
             jobs: worker.jobs,
             nodes: worker.nodes,
             draining: worker.draining,
+            stuck: worker.stuck,
             seconds: worker.seconds,
         });
+        let parked_jobs = status
+            .parked_jobs
+            .into_iter()
+            .map(|job| v1::ParkedJob { moves: job.moves, losses: job.losses });
         v1::SolveStatus {
             spec: status.spec,
             moves: status.moves,
@@ -41,6 +46,16 @@ impl From<SolveStatus> for v1::SolveStatus {
             cancelled: status.cancelled,
             leases_expired: status.leases_expired,
             refused: status.refused,
+            leases_stalled: status.leases_stalled,
+            duplicates: status.duplicates,
+            records: status.records,
+            durable_records: status.durable_records,
+            parked: status.parked,
+            parked_jobs: parked_jobs.collect(),
+            confirmed: status.confirmed,
+            unconfirmed: status.unconfirmed,
+            disputes: status.disputes,
+            quarantined: status.quarantined,
             most_workers: status.most_workers,
             workers: workers.collect(),
             seconds: status.seconds,
@@ -64,8 +79,13 @@ impl From<v1::SolveStatus> for SolveStatus {
             jobs: worker.jobs,
             nodes: worker.nodes,
             draining: worker.draining,
+            stuck: worker.stuck,
             seconds: worker.seconds,
         });
+        let parked_jobs = status
+            .parked_jobs
+            .into_iter()
+            .map(|job| ParkedJob { moves: job.moves, losses: job.losses });
         SolveStatus {
             spec: status.spec,
             moves: status.moves,
@@ -87,6 +107,16 @@ impl From<v1::SolveStatus> for SolveStatus {
             cancelled: status.cancelled,
             leases_expired: status.leases_expired,
             refused: status.refused,
+            leases_stalled: status.leases_stalled,
+            duplicates: status.duplicates,
+            records: status.records,
+            durable_records: status.durable_records,
+            parked: status.parked,
+            parked_jobs: parked_jobs.collect(),
+            confirmed: status.confirmed,
+            unconfirmed: status.unconfirmed,
+            disputes: status.disputes,
+            quarantined: status.quarantined,
             most_workers: status.most_workers,
             workers: workers.collect(),
             seconds: status.seconds,

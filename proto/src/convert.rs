@@ -128,6 +128,12 @@ fn move_code(field: &'static str, code: u32) -> Result<Move, WireError> {
     Ok(Move(in_range(field, u64::from(code), 0, u64::from(u16::MAX))? as u16))
 }
 
+/// The moves with these codes.
+pub fn moves(field: &'static str, codes: &[u32]) -> Result<Vec<Move>, WireError> {
+    at_most(field, codes, MAX_MOVES)?;
+    codes.iter().map(|&code| move_code(field, code)).collect()
+}
+
 impl From<Algorithm> for v1::Algorithm {
     fn from(algorithm: Algorithm) -> v1::Algorithm {
         match algorithm {
@@ -228,19 +234,23 @@ impl From<&Job> for v1::Job {
     }
 }
 
+impl From<&Job> for v1::Subject {
+    fn from(job: &Job) -> v1::Subject {
+        let moves = job.moves.iter().map(|mv| u32::from(mv.0)).collect();
+        v1::Subject { moves, question: Some(job.question.into()) }
+    }
+}
+
 impl TryFrom<v1::Job> for Job {
     type Error = WireError;
 
     fn try_from(job: v1::Job) -> Result<Job, WireError> {
-        at_most("job.moves", &job.moves, MAX_MOVES)?;
-        let moves: Result<Vec<Move>, WireError> =
-            job.moves.iter().map(|&code| move_code("job.moves", code)).collect();
         let sub_search = algorithm("job.sub_search", job.sub_search)?;
         if sub_search == Algorithm::Dichotomic {
             return Err(WireError::NoSubSearch(sub_search));
         }
         Ok(Job {
-            moves: moves?,
+            moves: moves("job.moves", &job.moves)?,
             question: job.question.ok_or(WireError::Missing("job.question"))?.try_into()?,
             sub_search,
             initialisation: initialisation("job.initialisation", job.initialisation)?,

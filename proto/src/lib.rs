@@ -6,6 +6,9 @@
 
 pub mod convert;
 
+/// The encoding of the messages.
+pub use prost;
+
 /// Version 1 of the contract, as generated; the comments are those of the `.proto` files.
 pub mod v1 {
     tonic::include_proto!("jlpns.v1");

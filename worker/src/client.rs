@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::future;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,6 +125,8 @@ pub async fn run_worker(
         shutdown,
         solve: None,
         generation: 0,
+        // Not 0, which stands for none.
+        instance: RandomState::new().build_hasher().finish() | 1,
         held: BTreeMap::new(),
         unacknowledged: BTreeMap::new(),
         draining: false,
@@ -151,11 +154,21 @@ struct Client {
     shutdown: watch::Receiver<Shutdown>,
     solve: Option<Arc<Solve>>,
     generation: u64,
-    /// The leases in the slots or before them, each with its stop flag.
-    held: BTreeMap<u64, Arc<AtomicBool>>,
+    /// Tells this process from others of the same name.
+    instance: u64,
+    /// The leases in the slots or before them.
+    held: BTreeMap<u64, Held>,
     /// Final reports that the coordinator has not acknowledged.
     unacknowledged: BTreeMap<u64, v1::Report>,
     draining: bool,
+}
+
+/// A lease in a slot or before one.
+struct Held {
+    /// When set, its search stops.
+    stop: Arc<AtomicBool>,
+    /// What it is for, to be told with its report.
+    subject: v1::Subject,
 }
 
 impl Drop for Client {
@@ -237,8 +250,8 @@ impl Client {
     }
 
     fn stop_all(&self) {
-        for stop in self.held.values() {
-            stop.store(true, Ordering::Relaxed);
+        for held in self.held.values() {
+            held.stop.store(true, Ordering::Relaxed);
         }
     }
 
@@ -255,18 +268,19 @@ impl Client {
                 findings: Some(v1::Findings::from(&findings)),
             }),
             What::Ended(findings, elapsed) => {
-                self.held.remove(&lease_id);
+                let held = self.held.remove(&lease_id);
                 let report = v1::Report {
                     lease_id,
                     findings: Some(v1::Findings::from(&findings)),
                     elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
+                    subject: held.map(|held| held.subject),
                 };
                 self.unacknowledged.insert(lease_id, report.clone());
                 Entry::Report(report)
             }
             What::Declined(reason) => {
                 let called_back = self.held.remove(&lease_id);
-                if !called_back.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                if !called_back.is_some_and(|held| held.stop.load(Ordering::Relaxed)) {
                     warn!("lease {lease_id} declined: {reason}");
                 }
                 let reason = reason.chars().take(MAX_REASON).collect();

@@ -40,6 +40,11 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.store.key(node)
     }
 
+    /// The children of a node; none of a frontier node.
+    pub fn children(&self, node: NodeId) -> Vec<NodeId> {
+        self.store.children(node).map(|(child, _)| child).collect()
+    }
+
     /// Whether nothing is left to find out about a node.
     pub fn is_settled(&self, node: NodeId) -> bool {
         self.actual_efforts(node).iter().all(|pair| pair.is_solved())

@@ -1,9 +1,9 @@
 //! `jlpns serve`: the coordinator of a cluster.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::Context;
-use jlpns_coordinator::driver::{Driver, DriverConfig};
 use jlpns_coordinator::serve::serve;
 use tokio::net::TcpListener;
 use tracing::info;
@@ -33,25 +33,53 @@ pub struct ServeFlags {
     #[arg(long, value_name = "N", default_value = "1", env = "JLPNS_AWAIT_WORKERS")]
     #[arg(value_parser = values::slots, allow_hyphen_values = true)]
     await_workers: u32,
+
+    /// Take a job back when nothing was heard of its worker for so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "30", env = "JLPNS_LEASE")]
+    #[arg(value_parser = values::seconds, allow_hyphen_values = true)]
+    lease: Duration,
+
+    /// Take a job back when its search got no further for so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", env = "JLPNS_STALL")]
+    #[arg(value_parser = values::seconds, allow_hyphen_values = true)]
+    stall: Duration,
+
+    /// The share of what proven workers solve that another worker searches again, from 0 to 1; of
+    /// new workers all is searched again. 0 switches that off
+    #[arg(long, value_name = "SHARE", default_value = "0.01", env = "JLPNS_RECHECK")]
+    #[arg(value_parser = values::share, allow_hyphen_values = true)]
+    recheck: f64,
 }
 
 /// Serves until the game is solved, or until a signal comes.
 pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
-    let solve = flags.settings.solve(flags.memory, flags.await_workers as usize)?;
-    let interrupt = Interrupt::listen()?;
+    let mut settings = flags.settings.settings(flags.memory)?;
+    settings.await_workers = flags.await_workers as usize;
+    settings.lease_length = flags.lease;
+    settings.stall_after = flags.stall;
+    settings.recheck = flags.recheck;
+    // A long search must be heard of several times in that time.
+    settings.report_interval = settings.report_interval.min(flags.stall / 4);
+    let interrupt = Interrupt::listen(flags.settings.warning())?;
     let progress = Progress::start("info");
+    let spec = settings.spec.to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // First, so that an address that is taken leaves the journal alone.
+    let listener = runtime
+        .block_on(TcpListener::bind(flags.listen))
+        .with_context(|| format!("cannot listen on {}", flags.listen))?;
+    let driver = flags.settings.driver(settings)?;
     let solve = runtime.block_on(async {
-        let listener = TcpListener::bind(flags.listen)
-            .await
-            .with_context(|| format!("cannot listen on {}", flags.listen))?;
-        info!("solving {}; listening on http://{}", solve.settings().spec, listener.local_addr()?);
-        let config = DriverConfig::new(solve.settings().spec.to_string());
-        let driver = Driver::new(solve, config);
+        info!("solving {spec}; listening on http://{}", listener.local_addr()?);
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
         let solve = serve(listener, driver, interrupt.asked()?).await?;
         following.abort();
         anyhow::Ok(solve)
     })?;
+    if solve.end().is_none()
+        && let Some(hint) = flags.settings.how_to_go_on("serve")
+    {
+        info!("{hint}");
+    }
     Ok(report::finish(&solve, &progress, flags.settings.output)?)
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use jlpns_coordinator::driver::{Driver, DriverConfig};
 use jlpns_coordinator::embedded::solve_embedded;
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use jlpns_worker::sub_search::SubSearches;
+
+use tracing::info;
 
 use super::interrupt::Interrupt;
 use super::progress::Progress;
@@ -31,10 +32,11 @@ pub struct SolveFlags {
 
 /// Solves the game, or goes on until a signal comes.
 pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
-    let solve = flags.settings.solve(flags.memory / 2, 1)?;
-    let interrupt = Interrupt::listen()?;
+    let settings = flags.settings.settings(flags.memory / 2)?;
+    let interrupt = Interrupt::listen(flags.settings.warning())?;
     // That the worker comes and goes is no news here: only what this binary itself says.
     let progress = Progress::start("warn,jlpns::cli=info");
+    let driver = flags.settings.driver(settings)?;
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
         slots: flags.slots.unwrap_or_else(values::cores),
@@ -44,13 +46,16 @@ pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let solve = runtime.block_on(async {
-        let config = DriverConfig::new(solve.settings().spec.to_string());
-        let driver = Driver::new(solve, config);
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
         let shutdown = interrupt.asked()?;
         let solve = solve_embedded(driver, worker, Arc::new(SubSearches), shutdown).await?;
         following.abort();
         anyhow::Ok(solve)
     })?;
+    if solve.end().is_none()
+        && let Some(hint) = flags.settings.how_to_go_on("solve")
+    {
+        info!("{hint}");
+    }
     Ok(report::finish(&solve, &progress, flags.settings.output)?)
 }

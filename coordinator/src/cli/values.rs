@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::net::SocketAddr;
 use std::num::NonZero;
 use std::str::FromStr;
+use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -140,6 +141,19 @@ pub fn memory(text: &str) -> Result<u64, String> {
 pub fn positive(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n > 0.0);
     number.ok_or_else(|| "write a number above 0, such as 1800 or 0.25".to_owned())
+}
+
+/// A time in seconds, from a tenth to a week.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok().filter(|n| (0.1..=604_800.0).contains(n));
+    let number = number.ok_or("write a number of seconds from 0.1 to 604800, such as 30")?;
+    Ok(Duration::from_secs_f64(number))
+}
+
+/// A share, from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|n| (0.0..=1.0).contains(n));
+    number.ok_or_else(|| "write a number from 0 to 1, such as 0.01".to_owned())
 }
 
 /// A finite number, 0 or above.

@@ -1,36 +1,55 @@
 //! The pure core of a solve: events in, actions out, without clocks, threads or I/O.
 //!
-//! Every report travels the same way: [`Solve::handle`] checks it against its lease
-//! (`scheduler`), against the properties of effort numbers (`findings`), folds it into the
-//! top-level tree (`top_level`), takes back the jobs that became moot by it, and grants new
-//! leases to idle slots.
+//! Every report travels the same way: [`Solve::handle`] checks it against its lease (`scheduler`)
+//! and against the properties of effort numbers (`findings`) and makes a record of it (`record`);
+//! once that is durable it is folded into the top-level tree (`top_level`), the jobs that became
+//! moot by it are taken back, and idle slots get new leases (`grants`).
 //!
-//! Time is the time since the solve began, and comes in with each call.
+//! - `reports`: from a report to its fold, and what is durable in between.
+//! - `losses`: jobs that kill their workers.
+//! - `trust`: searching again what workers claim.
+//! - `resume`: taking up snapshots and records.
+//!
+//! Time is the time since this process took up the solve, and comes in with each call.
 
 mod event;
 mod findings;
+mod grants;
+mod losses;
+mod notice;
+mod record;
+mod reports;
+mod resume;
 mod scheduler;
 mod status;
 mod top_level;
+mod trust;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use jlpns_common::graph::{GraphSettings, NodeId, Selection};
 use jlpns_common::spec::{GameSpec, MoveError, format_moves, position_after};
 use jlpns_common::{
-    Algorithm, Bounds, Effort, Findings, Game, Goal, Initialisation, Job, Move, Outcome,
-    OutcomeScale, Question, Threshold, with_game,
+    Algorithm, Bounds, Effort, Game, Goal, Initialisation, Move, Outcome, OutcomeScale,
+    Question, Threshold, with_game,
 };
 
-pub use event::{Action, Event, LeaseId, Refusal, WorkerId, WorkerInfo};
+pub use event::{Action, Event, LeaseId, Refusal, Subject, WorkerId, WorkerInfo};
 pub use findings::{FindingsError, Place};
-use scheduler::{Lease, Scheduler, TakenBack};
-pub use status::{RootEffort, SolveStatus, WorkerStatus};
-use top_level::{MostProving, TopLevel, top_level};
+use losses::{Losses, Verdict};
+pub use notice::Notice;
+pub use record::{Record, Report, Snapshot};
+use reports::{Ended, Unrecorded};
+pub use resume::ResumeError;
+use scheduler::{Lease, LeaseTimes, Purpose, Scheduler, TakenBack};
+pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
+use top_level::{NodeRef, TopLevel, top_level};
+pub use trust::Standing;
+use trust::Trust;
 
 /// What is to be solved, and how.
 #[derive(Clone, Debug)]
@@ -59,22 +78,35 @@ pub struct SolveSettings {
     pub lease_length: Duration,
     /// How often a worker sends a partial report on a long job.
     pub report_interval: Duration,
+    /// How long a lease lasts without progress of its search; several report intervals.
+    pub stall_after: Duration,
+    /// The share of the solved reports of proven workers that another worker searches again, from
+    /// 0 to 1; 0 switches that off for all workers.
+    pub recheck: f64,
+    /// Whether there is a journal: then a report counts when its record is durable.
+    pub journal: bool,
+    /// The least number of records between two snapshots.
+    pub snapshot_records: u64,
 }
 
-/// The smallest budget of a job, for the beginning of a solve.
-const LEAST_JOB_NODES: u64 = 1_000;
+impl SolveSettings {
+    /// What is asked of the root.
+    fn question(&self, scale: &OutcomeScale) -> Question {
+        match self.goal {
+            Some(goal) => Question::Threshold(goal.threshold()),
+            None => Question::Value(scale.bounds()),
+        }
+    }
 
-/// While a solve is young, all slots together may have work out for a fraction of one in this
-/// number of what has been searched: the tree branches before the jobs grow.
-const YOUNG_SHARE: u64 = 4;
-
-/// When the tree is full, the budget of jobs doubles with each of this many reports that found no
-/// room: what cannot be a node must be searched deeper.
-const FULL_TREE_STEP: u64 = 64;
-
-/// It also doubles with each of this many times that the tree shed nodes, an eighth of it each
-/// time: by then it has been turned over.
-const SHED_STEP: u64 = 8;
+    fn graph(&self) -> GraphSettings {
+        GraphSettings {
+            initialisation: self.initialisation,
+            merge: self.merge,
+            selection: self.selection,
+            memory: self.memory,
+        }
+    }
+}
 
 /// How a solve has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +115,17 @@ pub struct SolveEnd {
     pub bounds: Bounds,
     /// Whether the goal is proved; `None` without a goal.
     pub proved: Option<bool>,
+}
+
+/// What a node that is not to be selected waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Out {
+    /// The report of a job.
+    Leased(LeaseId),
+    /// That a record about it is durable.
+    Recording,
+    /// That there is nothing else to do: its job kills workers.
+    Parked,
 }
 
 /// A solve.
@@ -94,14 +137,41 @@ pub struct Solve {
     outcome: Option<Outcome>,
     tree: Box<dyn TopLevel>,
     scheduler: Scheduler,
-    /// The leases of the nodes that are out.
-    out: HashMap<NodeId, LeaseId>,
+    /// The nodes that are not to be selected.
+    out: HashMap<NodeId, Out>,
+    losses: Losses,
+    trust: Trust,
     actions: Vec<Action>,
+    /// The number of the last record made.
+    written: u64,
+    /// The number of the last record that counts.
+    applied: u64,
+    /// Records that are not durable yet.
+    unrecorded: VecDeque<Unrecorded>,
+    /// Leases that have ended with a report.
+    ended: Ended,
+    /// The numbers of leases begin here; lower ones are of an earlier life of the solve.
+    first_lease: u64,
+    /// The number of the last record of the last snapshot.
+    snapshot: u64,
+    /// Snapshots with claims that were not confirmed when they were made: by which worker, and up
+    /// to which number of its reports.
+    unsettled: VecDeque<(u64, BTreeMap<String, u64>)>,
+    /// Workers that were lost and may come back, by name, and until when their verdict on what others
+    /// claim is waited for.
+    missed: BTreeMap<String, Duration>,
+    /// Why records cannot be written.
+    parked: Option<String>,
+    /// Whether the tree is to be built anew.
+    rebuilding: bool,
+    /// When anything was last heard.
+    heard: Duration,
     /// How many reports found no room in the tree for the children of their node.
     without_room: u64,
     jobs: u64,
     nodes: u64,
     refused: u64,
+    duplicates: u64,
     search_time: Duration,
     /// The best move of the last report about the root: all there is if one job settles it.
     reported_best: Option<Move>,
@@ -113,36 +183,48 @@ pub struct Solve {
 impl Solve {
     /// A solve with nothing but its root. Errors if the moves are not legal.
     pub fn new(settings: SolveSettings) -> Result<Solve, MoveError> {
+        Solve::with_leases_from(settings, 1)
+    }
+
+    /// As [`Solve::new`]; the numbers of leases begin at `first_lease`.
+    fn with_leases_from(settings: SolveSettings, first_lease: u64) -> Result<Solve, MoveError> {
         let scale = with_game!(settings.spec.game(), game => game.scale().clone());
-        let question = match settings.goal {
-            Some(goal) => Question::Threshold(goal.threshold()),
-            None => Question::Value(scale.bounds()),
-        };
-        let graph = GraphSettings {
-            initialisation: settings.initialisation,
-            merge: settings.merge,
-            selection: settings.selection,
-            memory: settings.memory,
-        };
-        let tree = top_level(&settings.spec, &settings.moves, question, graph)?;
+        let question = settings.question(&scale);
+        let tree = top_level(&settings.spec, &settings.moves, question, settings.graph())?;
         let moves_text =
             with_game!(settings.spec.game(), game => format_moves(game, &settings.moves));
         let outcome = with_game!(settings.spec.game(), game => {
             game.outcome(&position_after(game, &settings.moves)?)
         });
+        let times =
+            LeaseTimes { length: settings.lease_length, stall_after: settings.stall_after };
         let mut solve = Solve {
             scale,
             moves_text,
             outcome,
             tree,
-            scheduler: Scheduler::new(settings.lease_length),
+            scheduler: Scheduler::new(times, first_lease),
+            trust: Trust::new(settings.recheck),
             settings,
             out: HashMap::new(),
+            losses: Losses::default(),
             actions: Vec::new(),
+            written: 0,
+            applied: 0,
+            unrecorded: VecDeque::new(),
+            ended: Ended::default(),
+            first_lease,
+            snapshot: 0,
+            unsettled: VecDeque::new(),
+            missed: BTreeMap::new(),
+            parked: None,
+            rebuilding: false,
+            heard: Duration::ZERO,
             without_room: 0,
             jobs: 0,
             nodes: 0,
             refused: 0,
+            duplicates: 0,
             search_time: Duration::ZERO,
             reported_best: None,
             past_slot_time: 0.0,
@@ -160,45 +242,73 @@ impl Solve {
     /// Takes an event in. A refused event changes nothing but the counters, and the job of a
     /// refused report goes out again.
     pub fn handle(&mut self, event: Event, now: Duration) -> Result<(), Refusal> {
+        self.hear(now);
         let outcome = match event {
-            Event::Joined { worker, info } => {
-                self.scheduler.join(worker, info, now);
-                if self.over {
-                    self.actions.push(Action::Over);
-                }
-                Ok(())
-            }
-            Event::Left { worker } => self.worker_left(worker, now),
+            Event::Joined { worker, info } => self.joined(worker, info, now),
+            Event::Left { worker } => self.left(worker, now),
             Event::Draining { worker } => self.scheduler.drain(worker),
             Event::Renewed { worker, leases } => {
                 self.scheduler.renew(worker, &leases, now);
                 Ok(())
             }
-            Event::Progress { worker, lease, findings } => self.progress(worker, lease, &findings),
-            Event::Reported { worker, lease, findings, elapsed } => {
-                self.reported(worker, lease, &findings, elapsed)
+            Event::Progress { worker, lease, findings } => {
+                self.progress(worker, lease, &findings, now)
+            }
+            Event::Reported { worker, lease, subject, findings, elapsed } => {
+                self.reported(worker, lease, subject, findings, elapsed)
+            }
+            Event::Declined { worker, lease } => {
+                self.declined(worker, lease, now);
+                Ok(())
+            }
+            Event::Recorded { through } => {
+                self.recorded(through);
+                Ok(())
+            }
+            Event::Parked { reason } => {
+                self.parked = reason;
+                Ok(())
             }
         };
-        self.refused += u64::from(outcome.is_err());
+        match &outcome {
+            Err(Refusal::Duplicate(_)) => self.duplicates += 1,
+            Err(_) => self.refused += 1,
+            Ok(()) => {}
+        }
         self.settle(now);
         outcome
     }
 
     /// Takes back the leases whose deadline has passed.
     pub fn tick(&mut self, now: Duration) {
-        for lease_id in self.scheduler.overdue(now) {
-            if let Some(lease) = self.scheduler.take_back(lease_id, TakenBack::Expired) {
-                // The worker may be alive and only cut off: it is told to stop.
-                self.actions.push(Action::Cancel { worker: lease.worker, lease: lease_id });
-                self.put_back(lease);
-            }
+        self.hear(now);
+        for (lease, why) in self.scheduler.overdue(now) {
+            self.lose(lease, why, now);
         }
+        self.scheduler.recall(now);
         self.settle(now);
     }
 
     /// When [`Solve::tick`] is next needed.
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.scheduler.next_deadline()
+        // More often than a lease lasts: a longer silence means that this process stood still.
+        let leased = self.scheduler.leases().next().is_some();
+        let pulse = leased.then(|| self.heard + self.settings.lease_length / 4);
+        let idle = self.scheduler.idle_workers().next().is_some();
+        let parked = self.losses.next_due().filter(|&due| idle && due > self.heard);
+        let back = self.missed.values().filter(|&&until| until > self.heard);
+        let back = back.min().copied().filter(|_| self.is_answered());
+        [self.scheduler.next_deadline(), pulse, parked, back].into_iter().flatten().min()
+    }
+
+    /// Notes the time. If nothing was heard for long, not even a tick, this process was stopped,
+    /// and the workers are not to blame that their leases were not renewed.
+    fn hear(&mut self, now: Duration) {
+        let silence = now.saturating_sub(self.heard);
+        if silence > self.settings.lease_length / 2 {
+            self.scheduler.make_up_for(silence);
+        }
+        self.heard = self.heard.max(now);
     }
 
     /// What is to be done since the last call, in order.
@@ -206,13 +316,17 @@ impl Solve {
         std::mem::take(&mut self.actions)
     }
 
-    /// The answer, once there is one.
+    /// The answer, once there is one that can be relied on: what is being rechecked is waited for.
     pub fn end(&self) -> Option<SolveEnd> {
         let efforts = self.tree.root_efforts();
-        self.tree.question().is_answered(efforts).then(|| SolveEnd {
+        self.over.then(|| SolveEnd {
             bounds: self.bounds(),
             proved: self.settings.goal.and_then(|g| efforts[0].verdict().map(|h| g.proved_when(h))),
         })
+    }
+
+    fn is_answered(&self) -> bool {
+        self.tree.question().is_answered(self.tree.root_efforts())
     }
 
     /// What is known of the value.
@@ -267,10 +381,24 @@ impl Solve {
             shed_nodes: size.shed.nodes,
             nodes: self.nodes,
             jobs: self.jobs,
-            leased: self.out.len() as u64,
+            leased: self.scheduler.leases().count() as u64,
             cancelled: self.scheduler.cancelled(),
-            leases_expired: self.scheduler.expired(),
+            leases_expired: self.scheduler.lost(),
+            leases_stalled: self.scheduler.stalled(),
             refused: self.refused,
+            duplicates: self.duplicates,
+            records: self.written,
+            durable_records: self.settings.journal.then_some(self.applied),
+            parked: self.parked.clone(),
+            parked_jobs: self
+                .losses
+                .parked()
+                .map(|job| ParkedJob { moves: self.move_names(&job.moves), losses: job.losses })
+                .collect(),
+            confirmed: self.trust.confirmed(),
+            unconfirmed: self.trust.pending() as u64,
+            disputes: self.trust.disputes(),
+            quarantined: self.trust.quarantined().cloned().collect(),
             most_workers: self.scheduler.most_workers() as u64,
             workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
             seconds: now.as_secs_f64(),
@@ -281,8 +409,12 @@ impl Solve {
     }
 
     fn root_move_name(&self, mv: Move) -> String {
-        let text = |moves: &[Move]| with_game!(self.settings.spec.game(), game => format_moves(game, moves));
-        text(&[&self.settings.moves, &[mv][..]].concat())[self.moves_text.len()..].to_owned()
+        let moves = self.move_names(&[&self.settings.moves, &[mv][..]].concat());
+        moves[self.moves_text.len()..].to_owned()
+    }
+
+    fn move_names(&self, moves: &[Move]) -> String {
+        with_game!(self.settings.spec.game(), game => format_moves(game, moves))
     }
 
     fn threshold_name(&self, threshold: Threshold) -> String {
@@ -293,152 +425,40 @@ impl Solve {
         }
     }
 
-    fn worker_left(&mut self, worker: WorkerId, now: Duration) -> Result<(), Refusal> {
-        let (gone, leases) = self.scheduler.leave(worker)?;
-        self.past_slot_time += slot_time(&gone, now);
-        leases.into_iter().for_each(|lease| self.put_back(lease));
-        Ok(())
-    }
-
-    fn progress(&mut self, worker: WorkerId, id: LeaseId, found: &Findings) -> Result<(), Refusal> {
-        let (lease, held) = self.scheduler.find(worker, id)?;
-        self.check(id, lease, found)?;
-        if held {
-            let (node, question) = (lease.node, lease.job.question);
-            self.tree.refresh(node, question, found);
-        }
-        Ok(())
-    }
-
-    fn reported(
-        &mut self,
-        worker: WorkerId,
-        id: LeaseId,
-        found: &Findings,
-        elapsed: Duration,
-    ) -> Result<(), Refusal> {
-        let (lease, held) = self.scheduler.find(worker, id)?;
-        let lease = lease.clone();
-        if let Err(refusal) = self.check(id, &lease, found) {
-            if held {
-                self.scheduler.end(id, 0);
-                self.put_back(lease);
-            }
-            return Err(refusal);
-        }
-        self.scheduler.end(id, found.nodes);
-        self.search_time += elapsed;
-        self.nodes = self.nodes.saturating_add(found.nodes);
-        self.jobs += 1;
-        if lease.job.moves.len() == self.settings.moves.len() {
-            self.reported_best = found.best_move;
-        }
-        if held {
-            self.put_back(lease.clone());
-        } else if self.tree.is_open(lease.node)
-            && let Some(&other) = self.out.get(&lease.node.id)
-        {
-            // A late report spares whoever has the job now the rest of the work.
-            self.call_off(other);
-        }
-        if !self.tree.fold(lease.node, &lease.job.moves, lease.job.question, found) {
-            self.without_room += 1;
-        }
-        Ok(())
-    }
-
-    fn check(&self, id: LeaseId, lease: &Lease, found: &Findings) -> Result<(), Refusal> {
-        let legal = self.tree.legal_moves(&lease.job.moves);
-        findings::check(found, lease.job.question, &legal)
-            .map_err(|error| Refusal::BadFindings(id, error))
-    }
-
-    /// The node of a lease that has ended can be selected again.
-    fn put_back(&mut self, lease: Lease) {
-        self.out.remove(&lease.node.id);
-        self.tree.give_back(lease.node);
-    }
-
-    /// Takes a lease back because nobody needs its report any more, and tells its worker.
-    fn call_off(&mut self, id: LeaseId) {
-        if let Some(lease) = self.scheduler.take_back(id, TakenBack::Moot) {
-            self.actions.push(Action::Cancel { worker: lease.worker, lease: id });
-            self.put_back(lease);
-        }
-    }
-
     /// After any change: calls off what became moot, and gives work to idle slots.
     fn settle(&mut self, now: Duration) {
         if self.over {
             return;
         }
-        while let Some(moot) = Some(self.tree.take_moot()).filter(|moot| !moot.is_empty()) {
-            for node in moot {
-                if let Some(&lease) = self.out.get(&node) {
-                    self.call_off(lease);
-                }
-            }
-        }
+        self.call_off_moot();
+        self.make_snapshot_when_due();
         if !self.announce_end() {
             self.grant_leases(now);
         }
     }
 
+    /// Ends the solve when its question is answered and nobody can contradict any more.
     fn announce_end(&mut self) -> bool {
-        if !self.over && self.end().is_some() {
+        if !self.over && self.is_answered() && !self.is_doubtful() {
             self.over = true;
             self.actions.push(Action::Over);
         }
         self.over
     }
 
-    fn grant_leases(&mut self, now: Duration) {
-        if self.scheduler.most_workers() < self.settings.await_workers {
-            return;
-        }
-        while let Some(worker) = self.scheduler.idle_worker() {
-            let Some(selected) = self.tree.select() else { return };
-            let node = selected.node;
-            self.tree.lease(node);
-            let job = self.job(selected);
-            let lease = self.scheduler.grant(worker, node, job.clone(), now);
-            self.out.insert(node.id, lease);
-            self.actions.push(Action::Lease {
-                worker,
-                lease,
-                job,
-                deadline: self.scheduler.lease_length(),
-                report_interval: self.settings.report_interval,
-            });
-        }
-    }
-
-    fn job(&self, selected: MostProving) -> Job {
-        let question = match self.tree.question() {
-            Question::Value(bounds) if !self.settings.sub_search.is_binary() => {
-                Question::Value(self.open_bounds(bounds))
-            }
-            _ => Question::Threshold(selected.threshold),
-        };
-        let young = self.nodes / (YOUNG_SHARE * self.scheduler.slots().max(1));
-        let least = LEAST_JOB_NODES.min(self.settings.job_nodes);
-        let budget = young.clamp(least, self.settings.job_nodes);
-        let doublings =
-            self.without_room / FULL_TREE_STEP + self.tree.size().shed.times / SHED_STEP;
-        Job {
-            moves: selected.moves,
-            question,
-            sub_search: self.settings.sub_search,
-            initialisation: self.settings.initialisation,
-            budget: budget.saturating_mul(1 << doublings.min(40)),
-        }
-    }
-
-    /// The relevancy bounds of the root: what is asked of a job that can answer for several
-    /// outcomes at once.
-    fn open_bounds(&self, asked: Bounds) -> Bounds {
-        let known = self.tree.question().bounds(self.tree.root_efforts(), &self.scale);
-        known.intersection(asked).unwrap_or(asked)
+    /// Whether something may still show that an answer is wrong.
+    fn is_doubtful(&self) -> bool {
+        let verdict = |waiting: &Unrecorded| matches!(*waiting.record, Record::Quarantined { .. });
+        let working = self.scheduler.workers().filter(|(_, worker)| !worker.draining);
+        let back_soon = self.missed.iter().filter(|(_, until)| **until > self.heard);
+        let names: BTreeSet<&str> = working
+            .map(|(_, worker)| &*worker.info.name)
+            .chain(back_soon.map(|(name, _)| &**name))
+            .collect();
+        self.rebuilding
+            || self.unrecorded.iter().any(verdict)
+            || self.trust.has_disputes()
+            || self.trust.can_go_on(&names)
     }
 }
 
@@ -454,6 +474,7 @@ fn worker_status(worker: &scheduler::Worker, now: Duration) -> WorkerStatus {
         jobs: worker.jobs,
         nodes: worker.nodes,
         draining: worker.draining,
+        stuck: worker.stuck,
         seconds: now.saturating_sub(worker.joined).as_secs_f64(),
     }
 }

@@ -7,7 +7,7 @@
 //!                 ┌────┐
 //!   granted ──▶ held ──┴──▶ ended by its report
 //!                 │
-//!                 └──▶ former: taken back (worker gone, deadline passed, job moot)
+//!                 └──▶ former: taken back (worker gone or silent, search stuck, job moot)
 //! ```
 //!
 //! A former lease is remembered for a while, so that a late report is still of use.
@@ -22,20 +22,43 @@ use super::top_level::NodeRef;
 
 /// How many former leases are remembered.
 const FORMER_LEASES: usize = 4096;
+/// A worker gets no new leases for a while when it has declined so many in a row.
+const DECLINES_IN_A_ROW: u32 = 3;
+/// That while, the first time; it doubles with each further decline.
+const BENCH: Duration = Duration::from_secs(10);
+
+/// What a job is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To find out more about a frontier node.
+    Frontier(NodeRef),
+    /// To search again what another worker claims; the number is that of its report.
+    Recheck(u64),
+}
 
 /// A job that is out.
 #[derive(Clone, Debug)]
 pub struct Lease {
     /// Who works on it.
     pub worker: WorkerId,
-    /// The node that the job is about.
-    pub node: NodeRef,
+    /// What the job is for.
+    pub purpose: Purpose,
     /// The job.
     pub job: Job,
     /// When it was granted, since the solve began.
     pub granted: Duration,
     /// When it ends unless it is renewed.
     expires: Duration,
+    /// When it ends unless its search gets further.
+    stalls: Duration,
+    /// How many nodes its search had when it was last heard of.
+    progress: u64,
+}
+
+impl Lease {
+    fn deadline(&self) -> Duration {
+        self.expires.min(self.stalls)
+    }
 }
 
 /// A worker that is connected.
@@ -47,12 +70,26 @@ pub struct Worker {
     pub joined: Duration,
     /// How many leases it holds.
     pub running: u32,
+    /// How many of its slots hold a search that was given up because it got no further: they are
+    /// busy until they say something.
+    pub stuck: u32,
     /// How many jobs it has reported.
     pub jobs: u64,
     /// How many nodes its sub-searches created.
     pub nodes: u64,
     /// Whether it wants no more leases.
     pub draining: bool,
+    /// How many leases it has declined since its last report.
+    declined: u32,
+    /// Until when it gets no leases.
+    benched: Option<Duration>,
+}
+
+impl Worker {
+    /// Whether it can take a lease.
+    pub fn has_free_slot(&self) -> bool {
+        self.running + self.stuck < self.info.slots && !self.draining && self.benched.is_none()
+    }
 }
 
 /// Why leases were taken back.
@@ -62,40 +99,61 @@ pub enum TakenBack {
     WorkerLeft,
     /// The deadline passed without a heartbeat.
     Expired,
+    /// The worker is alive, but its search got no further.
+    Stalled,
+    /// The worker cannot do the job.
+    Declined,
     /// The job is moot: its node was solved or is not needed any more.
     Moot,
+}
+
+/// How long leases last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseTimes {
+    /// Without a heartbeat.
+    pub length: Duration,
+    /// Without progress of the search.
+    pub stall_after: Duration,
 }
 
 /// The workers and leases of a solve.
 #[derive(Debug)]
 pub struct Scheduler {
-    lease_length: Duration,
+    times: LeaseTimes,
     workers: BTreeMap<WorkerId, Worker>,
     /// Workers with free slots, by how many leases they hold: the least busy is served first.
     free: BTreeSet<(u32, WorkerId)>,
+    /// Workers that get no leases for a while, by the end of it.
+    benched: BTreeSet<(Duration, WorkerId)>,
     leases: BTreeMap<LeaseId, Lease>,
     deadlines: BTreeSet<(Duration, LeaseId)>,
     former: BTreeMap<LeaseId, Lease>,
     former_order: VecDeque<LeaseId>,
-    granted: u64,
-    expired: u64,
+    /// Former leases that still keep a slot busy.
+    stuck: BTreeSet<LeaseId>,
+    next_lease: u64,
+    lost: u64,
+    stalled: u64,
     cancelled: u64,
     most_workers: usize,
 }
 
 impl Scheduler {
-    /// A scheduler without workers, whose leases last `lease_length` unless renewed.
-    pub fn new(lease_length: Duration) -> Scheduler {
+    /// A scheduler without workers. The numbers of its leases begin at `first_lease`.
+    pub fn new(times: LeaseTimes, first_lease: u64) -> Scheduler {
         Scheduler {
-            lease_length,
+            times,
             workers: BTreeMap::new(),
             free: BTreeSet::new(),
+            benched: BTreeSet::new(),
             leases: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             former: BTreeMap::new(),
             former_order: VecDeque::new(),
-            granted: 0,
-            expired: 0,
+            stuck: BTreeSet::new(),
+            next_lease: first_lease,
+            lost: 0,
+            stalled: 0,
             cancelled: 0,
             most_workers: 0,
         }
@@ -103,7 +161,7 @@ impl Scheduler {
 
     /// The length of a lease that is not renewed.
     pub fn lease_length(&self) -> Duration {
-        self.lease_length
+        self.times.length
     }
 
     /// The workers that are connected.
@@ -116,9 +174,14 @@ impl Scheduler {
         self.leases.iter().map(|(&id, lease)| (id, lease))
     }
 
-    /// How many leases ended because their worker was gone or silent.
-    pub fn expired(&self) -> u64 {
-        self.expired
+    /// How many leases ended because their worker was gone, silent or would not.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// How many leases ended because their searches got no further.
+    pub fn stalled(&self) -> u64 {
+        self.stalled
     }
 
     /// How many jobs became moot while they were out.
@@ -137,60 +200,118 @@ impl Scheduler {
         working.map(|worker| u64::from(worker.info.slots)).sum()
     }
 
+    /// A worker that is connected.
+    pub fn worker(&self, id: WorkerId) -> Option<&Worker> {
+        self.workers.get(&id)
+    }
+
+    /// The connection of the process `instance` of the worker `name`.
+    pub fn connection_of(&self, name: &str, instance: u64) -> Option<WorkerId> {
+        let same = |w: &Worker| instance != 0 && w.info.instance == instance && w.info.name == name;
+        self.workers.iter().find(|(_, worker)| same(worker)).map(|(&id, _)| id)
+    }
+
     /// Adds a worker.
     pub fn join(&mut self, id: WorkerId, info: WorkerInfo, now: Duration) {
-        let worker = Worker { info, joined: now, running: 0, jobs: 0, nodes: 0, draining: false };
+        let worker = Worker {
+            info,
+            joined: now,
+            running: 0,
+            stuck: 0,
+            jobs: 0,
+            nodes: 0,
+            draining: false,
+            declined: 0,
+            benched: None,
+        };
         self.workers.insert(id, worker);
         self.most_workers = self.most_workers.max(self.workers.len());
-        self.note_load(id, 0);
+        self.change(id, |_| {});
     }
 
     /// Removes a worker; its leases become former ones and are returned.
-    pub fn leave(&mut self, id: WorkerId) -> Result<(Worker, Vec<Lease>), Refusal> {
+    pub fn leave(&mut self, id: WorkerId) -> Result<(Worker, Vec<(LeaseId, Lease)>), Refusal> {
         let held: Vec<LeaseId> =
             self.leases.iter().filter(|(_, l)| l.worker == id).map(|(&l, _)| l).collect();
-        let leases =
-            held.into_iter().filter_map(|l| self.take_back(l, TakenBack::WorkerLeft)).collect();
+        let leases = held
+            .into_iter()
+            .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
+            .collect();
         let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
         self.free.remove(&(worker.running, id));
+        if let Some(until) = worker.benched {
+            self.benched.remove(&(until, id));
+        }
         Ok((worker, leases))
     }
 
     /// The worker gets no more leases.
     pub fn drain(&mut self, id: WorkerId) -> Result<(), Refusal> {
-        let worker = self.workers.get_mut(&id).ok_or(Refusal::UnknownWorker(id))?;
-        worker.draining = true;
-        let running = worker.running;
-        self.free.remove(&(running, id));
+        self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
+        self.change(id, |worker| worker.draining = true);
         Ok(())
     }
 
-    /// The worker to serve next: the least busy one with a free slot.
-    pub fn idle_worker(&self) -> Option<WorkerId> {
-        self.free.first().map(|&(_, id)| id)
+    /// The workers with a free slot, the least busy first.
+    pub fn idle_workers(&self) -> impl Iterator<Item = WorkerId> {
+        self.free.iter().map(|&(_, id)| id)
     }
 
     /// Leases a job to a worker that has a free slot.
-    pub fn grant(&mut self, id: WorkerId, node: NodeRef, job: Job, now: Duration) -> LeaseId {
-        self.granted += 1;
-        let lease_id = LeaseId(self.granted);
-        let expires = now + self.lease_length;
-        self.leases.insert(lease_id, Lease { worker: id, node, job, granted: now, expires });
-        self.deadlines.insert((expires, lease_id));
-        self.note_load(id, 1);
+    pub fn grant(&mut self, id: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
+        let lease_id = LeaseId(self.next_lease);
+        self.next_lease += 1;
+        let lease = Lease {
+            worker: id,
+            purpose,
+            job,
+            granted: now,
+            expires: now + self.times.length,
+            stalls: now + self.times.stall_after,
+            progress: 0,
+        };
+        self.deadlines.insert((lease.deadline(), lease_id));
+        self.leases.insert(lease_id, lease);
+        self.change(id, |worker| worker.running += 1);
         lease_id
     }
 
     /// Pushes the deadlines of the leases that `id` holds; others are passed over.
     pub fn renew(&mut self, id: WorkerId, leases: &[LeaseId], now: Duration) {
+        let length = self.times.length;
         for &lease_id in leases {
-            let Some(lease) = self.leases.get_mut(&lease_id).filter(|l| l.worker == id) else {
-                continue;
-            };
-            self.deadlines.remove(&(lease.expires, lease_id));
-            lease.expires = now + self.lease_length;
-            self.deadlines.insert((lease.expires, lease_id));
+            self.change_lease(id, lease_id, |lease| lease.expires = now + length);
         }
+    }
+
+    /// Notes how far the search of a lease has come: it is alive, and not stuck if that is more
+    /// than before.
+    pub fn note_progress(&mut self, id: WorkerId, lease_id: LeaseId, nodes: u64, now: Duration) {
+        let times = self.times;
+        self.change_lease(id, lease_id, |lease| {
+            lease.expires = now + times.length;
+            if nodes > lease.progress {
+                lease.progress = nodes;
+                lease.stalls = now + times.stall_after;
+            }
+        });
+    }
+
+    /// Pushes all deadlines by the time that the coordinator itself stood still.
+    pub fn make_up_for(&mut self, pause: Duration) {
+        self.deadlines.clear();
+        for (&id, lease) in &mut self.leases {
+            lease.expires += pause;
+            lease.stalls += pause;
+            self.deadlines.insert((lease.deadline(), id));
+        }
+    }
+
+    fn change_lease(&mut self, id: WorkerId, lease_id: LeaseId, change: impl FnOnce(&mut Lease)) {
+        let Some(lease) = self.leases.get_mut(&lease_id).filter(|l| l.worker == id) else { return };
+        self.deadlines.remove(&(lease.deadline(), lease_id));
+        change(lease);
+        self.deadlines.insert((lease.deadline(), lease_id));
     }
 
     /// The lease, if `id` holds it or a former lease of that number is remembered. The flag tells
@@ -207,26 +328,34 @@ impl Scheduler {
         }
     }
 
-    /// Ends a lease with its report.
-    pub fn end(&mut self, lease_id: LeaseId, nodes: u64) {
-        let lease = match self.remove(lease_id) {
-            Some(lease) => lease,
-            None => match self.former.remove(&lease_id) {
-                Some(lease) => lease,
-                None => return,
-            },
-        };
-        if let Some(worker) = self.workers.get_mut(&lease.worker) {
+    /// Ends a lease with its report, which `id` has sent.
+    pub fn end(&mut self, id: WorkerId, lease_id: LeaseId, nodes: u64) {
+        if self.remove(lease_id).is_none() {
+            self.former.remove(&lease_id);
+            self.unstick(lease_id, id);
+        }
+        self.change(id, |worker| {
             worker.jobs += 1;
             worker.nodes = worker.nodes.saturating_add(nodes);
-        }
+            worker.declined = 0;
+        });
+    }
+
+    /// Ends a lease whose report is refused.
+    pub fn drop_lease(&mut self, lease_id: LeaseId) -> Option<Lease> {
+        self.remove(lease_id)
     }
 
     /// Takes a lease back; it is remembered as a former one.
     pub fn take_back(&mut self, lease_id: LeaseId, why: TakenBack) -> Option<Lease> {
         let lease = self.remove(lease_id)?;
         match why {
-            TakenBack::WorkerLeft | TakenBack::Expired => self.expired += 1,
+            TakenBack::WorkerLeft | TakenBack::Expired | TakenBack::Declined => self.lost += 1,
+            TakenBack::Stalled => {
+                self.stalled += 1;
+                self.stuck.insert(lease_id);
+                self.change(lease.worker, |worker| worker.stuck += 1);
+            }
             TakenBack::Moot => self.cancelled += 1,
         }
         self.former.insert(lease_id, lease.clone());
@@ -239,29 +368,72 @@ impl Scheduler {
         Some(lease)
     }
 
-    /// The leases whose deadline has passed.
-    pub fn overdue(&self, now: Duration) -> Vec<LeaseId> {
-        self.deadlines.iter().take_while(|(at, _)| *at <= now).map(|&(_, id)| id).collect()
+    /// A worker has declined a lease: if it declines one after the other it gets none for a while.
+    /// `None` if it did not hold the lease.
+    pub fn decline(&mut self, id: WorkerId, lease_id: LeaseId, now: Duration) -> Option<Lease> {
+        self.unstick(lease_id, id);
+        self.leases.get(&lease_id).filter(|lease| lease.worker == id)?;
+        let lease = self.take_back(lease_id, TakenBack::Declined);
+        let mut until = None;
+        self.change(id, |worker| {
+            worker.declined += 1;
+            if worker.declined >= DECLINES_IN_A_ROW && worker.benched.is_none() {
+                let doublings = (worker.declined - DECLINES_IN_A_ROW).min(8);
+                worker.benched = Some(now + BENCH * (1 << doublings));
+                until = worker.benched;
+            }
+        });
+        if let Some(until) = until {
+            self.benched.insert((until, id));
+        }
+        lease
+    }
+
+    /// Lets the workers whose bench time is over take leases again.
+    pub fn recall(&mut self, now: Duration) {
+        while let Some(&(until, id)) = self.benched.first().filter(|(until, _)| *until <= now) {
+            self.benched.remove(&(until, id));
+            self.change(id, |worker| worker.benched = None);
+        }
+    }
+
+    /// The leases whose deadline has passed, and which one.
+    pub fn overdue(&self, now: Duration) -> Vec<(LeaseId, TakenBack)> {
+        let due = self.deadlines.iter().take_while(|(at, _)| *at <= now);
+        due.map(|&(_, id)| {
+            let silent = self.leases.get(&id).is_some_and(|lease| lease.expires <= now);
+            (id, if silent { TakenBack::Expired } else { TakenBack::Stalled })
+        })
+        .collect()
     }
 
     /// The next deadline.
     pub fn next_deadline(&self) -> Option<Duration> {
-        self.deadlines.first().map(|&(at, _)| at)
+        let lease = self.deadlines.first().map(|&(at, _)| at);
+        let bench = self.benched.first().map(|&(at, _)| at);
+        lease.into_iter().chain(bench).min()
+    }
+
+    /// The slot of a lease that was stuck has said something.
+    fn unstick(&mut self, lease_id: LeaseId, id: WorkerId) {
+        if self.stuck.remove(&lease_id) {
+            self.change(id, |worker| worker.stuck = worker.stuck.saturating_sub(1));
+        }
     }
 
     fn remove(&mut self, lease_id: LeaseId) -> Option<Lease> {
         let lease = self.leases.remove(&lease_id)?;
-        self.deadlines.remove(&(lease.expires, lease_id));
-        self.note_load(lease.worker, -1);
+        self.deadlines.remove(&(lease.deadline(), lease_id));
+        self.change(lease.worker, |worker| worker.running = worker.running.saturating_sub(1));
         Some(lease)
     }
 
-    /// Changes how many leases a worker holds.
-    fn note_load(&mut self, id: WorkerId, change: i32) {
+    /// Changes a worker, and with it whether it can take leases.
+    fn change(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker)) {
         let Some(worker) = self.workers.get_mut(&id) else { return };
         self.free.remove(&(worker.running, id));
-        worker.running = worker.running.saturating_add_signed(change);
-        if worker.running < worker.info.slots && !worker.draining {
+        change(worker);
+        if worker.has_free_slot() {
             self.free.insert((worker.running, id));
         }
     }

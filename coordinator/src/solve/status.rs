@@ -42,10 +42,30 @@ pub struct SolveStatus {
     pub leased: u64,
     /// Jobs that became moot while they were out.
     pub cancelled: u64,
-    /// Leases taken back because their worker was gone or silent.
+    /// Leases taken back because their worker was gone, silent or would not.
     pub leases_expired: u64,
+    /// Leases taken back because their searches got no further.
+    pub leases_stalled: u64,
     /// Reports refused.
     pub refused: u64,
+    /// Reports that came again.
+    pub duplicates: u64,
+    /// Records made of what must not be forgotten.
+    pub records: u64,
+    /// How many of them are durable; `None` without a journal.
+    pub durable_records: Option<u64>,
+    /// Why records cannot be written at present, and no leases are given.
+    pub parked: Option<String>,
+    /// Jobs that are kept back because they kill their workers.
+    pub parked_jobs: Vec<ParkedJob>,
+    /// Claims of workers that another worker has confirmed.
+    pub confirmed: u64,
+    /// Claims that wait for another worker.
+    pub unconfirmed: u64,
+    /// Claims that another worker has contradicted.
+    pub disputes: u64,
+    /// The names of workers that reported what is not true.
+    pub quarantined: Vec<String>,
     /// The most workers that were connected at one time.
     pub most_workers: u64,
     /// The workers that are connected.
@@ -80,6 +100,15 @@ pub struct RootEffort {
     pub less: Option<u32>,
 }
 
+/// A job that is kept back because it kills its workers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkedJob {
+    /// The moves to its position, by their names.
+    pub moves: String,
+    /// How often its lease was lost.
+    pub losses: u32,
+}
+
 /// A worker that is connected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerStatus {
@@ -95,6 +124,8 @@ pub struct WorkerStatus {
     pub nodes: u64,
     /// Whether it takes no more jobs.
     pub draining: bool,
+    /// Its slots that hold a search that gets no further.
+    pub stuck: u32,
     /// Seconds since it joined.
     pub seconds: f64,
 }

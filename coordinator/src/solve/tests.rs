@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use jlpns_common::spec::{parse_moves, position_after};
-use jlpns_common::{EffortPair, TranspositionTable};
+use jlpns_common::{EffortPair, Findings, Job, TranspositionTable};
 use jlpns_worker::search::{SearchSettings, search};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
@@ -31,6 +31,10 @@ fn settings(spec: &str, moves: &str, goal: Option<&str>) -> SolveSettings {
         memory: 1 << 24,
         lease_length: Duration::from_secs(10),
         report_interval: Duration::from_secs(1),
+        stall_after: Duration::from_secs(600),
+        recheck: 0.0,
+        journal: false,
+        snapshot_records: 1_000,
     }
 }
 
@@ -109,8 +113,19 @@ impl Cluster {
         self.joined += 1;
         let worker = WorkerId(self.joined);
         self.workers.push(worker);
-        let info = WorkerInfo { name: format!("w{}", self.joined), slots, memory: 0 };
+        let info = WorkerInfo { name: format!("w{}", self.joined), slots, memory: 0, instance: 0 };
         self.send(Event::Joined { worker, info }).unwrap();
+    }
+
+    /// Time passes, with all the ticks that are asked for.
+    fn pass(&mut self, time: Duration) {
+        let end = self.now + time;
+        while let Some(next) = self.solve.next_deadline().filter(|&next| next <= end) {
+            self.now = self.now.max(next);
+            self.solve.tick(self.now);
+            self.act();
+        }
+        self.now = end;
     }
 
     fn act(&mut self) {
@@ -128,6 +143,13 @@ impl Cluster {
                     self.lost.extend(self.held.extract_if(.., |held| moot(held)));
                 }
                 Action::Over => self.over = true,
+                Action::Dismiss { worker, refused } => {
+                    assert!(matches!(refused, Some(Refusal::Quarantined(_))), "it has lied");
+                    self.workers.retain(|&other| other != worker);
+                    self.lost.extend(self.held.extract_if(.., |held| held.worker == worker));
+                }
+                Action::Acknowledge { .. } | Action::Notify(_) => {}
+                other => panic!("without a journal and rechecks there is no {other:?}"),
             }
         }
         self.check();
@@ -158,9 +180,7 @@ impl Cluster {
                 self.send(Event::Left { worker }).unwrap();
             }
             2 => {
-                self.now += self.solve.settings().lease_length / 3;
-                self.solve.tick(self.now);
-                self.act();
+                self.pass(self.solve.settings().lease_length / 3);
             }
             3 if !self.workers.is_empty() => {
                 let worker = self.workers[pick % self.workers.len()];
@@ -203,7 +223,13 @@ impl Cluster {
     fn report(&mut self, worker: WorkerId, held: &Held) -> Result<(), Refusal> {
         let findings = run(&self.solve.settings().spec, &held.job);
         let elapsed = Duration::from_millis(20);
-        self.send(Event::Reported { worker, lease: held.lease, findings, elapsed })
+        self.send(Event::Reported {
+            worker,
+            lease: held.lease,
+            subject: None,
+            findings,
+            elapsed,
+        })
     }
 
     /// A report that cannot be true is refused, and the job goes out again.
@@ -225,7 +251,13 @@ impl Cluster {
         let before = self.solve.status(self.now);
         let Held { worker, lease, .. } = *held;
         let elapsed = Duration::ZERO;
-        let refusal = self.send(Event::Reported { worker, lease, findings, elapsed }).unwrap_err();
+        let refusal = self.send(Event::Reported {
+            worker,
+            lease,
+            subject: None,
+            findings,
+            elapsed,
+        }).unwrap_err();
         assert!(matches!(refusal, Refusal::BadFindings(..)), "{refusal}");
         let after = self.solve.status(self.now);
         assert_eq!(after.refused, before.refused + 1);
@@ -322,7 +354,7 @@ fn no_job_goes_out_before_the_awaited_workers_have_joined() {
     let mut settings = settings("connect4:4x4", "", None);
     settings.await_workers = 2;
     let mut cluster = Cluster::new(settings);
-    let first = WorkerInfo { name: "first".to_owned(), slots: 1, memory: 0 };
+    let first = WorkerInfo { name: "first".to_owned(), slots: 1, memory: 0, instance: 0 };
     cluster.solve.handle(Event::Joined { worker: WorkerId(7), info: first }, cluster.now).unwrap();
     assert_eq!(cluster.solve.take_actions(), []);
     cluster.workers.push(WorkerId(7));
@@ -337,16 +369,11 @@ fn a_silent_worker_loses_its_lease_and_the_job_goes_to_another() {
     let first = cluster.held[0].clone();
     cluster.join(1);
     assert_eq!(cluster.held.len(), 1, "the root is the only frontier node");
-    cluster.now += Duration::from_secs(9);
+    cluster.pass(Duration::from_secs(9));
     cluster.send(Event::Renewed { worker: first.worker, leases: vec![first.lease] }).unwrap();
-    cluster.now += Duration::from_secs(9);
-    cluster.solve.tick(cluster.now);
-    cluster.act();
+    cluster.pass(Duration::from_secs(9));
     assert_eq!(cluster.held[0].lease, first.lease, "heartbeats keep a lease");
-    assert_eq!(cluster.solve.next_deadline(), Some(Duration::from_secs(19)));
-    cluster.now += Duration::from_secs(1);
-    cluster.solve.tick(cluster.now);
-    cluster.act();
+    cluster.pass(Duration::from_secs(1));
     assert_eq!(cluster.solve.status(cluster.now).leases_expired, 1);
     let second = cluster.held[0].clone();
     assert_eq!(second.job.moves, first.job.moves);

@@ -1,7 +1,7 @@
 //! The top-level tree of a solve, behind an interface that does not depend on the game.
 
 use jlpns_common::efforts::{One, Several, Width};
-use jlpns_common::graph::{Graph, GraphSettings, NodeId, Shed};
+use jlpns_common::graph::{DumpError, Graph, GraphSettings, NodeId, Shed};
 use jlpns_common::spec::{GameSpec, MoveError, position_after};
 use jlpns_common::{EffortPair, Findings, Game, Move, MoveList, Question, Threshold, with_game};
 
@@ -58,6 +58,14 @@ pub trait TopLevel: Send {
     fn give_back(&mut self, node: NodeRef);
     /// Whether the node is still there and something is left to find out about it.
     fn is_open(&self, node: NodeRef) -> bool;
+    /// The node at the end of `moves`, which are legal and begin with the way to the root.
+    fn locate(&self, moves: &[Move]) -> Option<NodeRef>;
+    /// Whether `moves` are legal and begin with the way to the root.
+    fn is_way(&self, moves: &[Move]) -> bool;
+    /// The keys of a node's children.
+    fn child_keys(&self, node: NodeRef) -> Vec<u128>;
+    /// Appends the graph to `out`; [`restored`] reads it.
+    fn dump(&self, out: &mut Vec<u8>);
     /// The legal moves at the end of `moves`.
     fn legal_moves(&self, moves: &[Move]) -> Vec<Move>;
     /// Takes over a partial report about a leased node.
@@ -82,26 +90,52 @@ pub fn top_level(
     question: Question,
     settings: GraphSettings,
 ) -> Result<Box<dyn TopLevel>, MoveError> {
-    with_game!(spec.game(), game => boxed(game.clone(), moves, question, settings))
+    with_game!(spec.game(), game => {
+        let position = position_after(game, moves)?;
+        let (game, prefix) = (game.clone(), moves.to_vec());
+        Ok(match question.thresholds().1 {
+            1 => rooted(Graph::new(game, position, question, One, settings), prefix),
+            several => {
+                rooted(Graph::new(game, position, question, Several(several), settings), prefix)
+            }
+        })
+    })
 }
 
-fn boxed<G: Game>(
-    game: G,
+/// The top-level tree that was dumped as `tree`, for the same question.
+pub fn restored(
+    spec: &GameSpec,
     moves: &[Move],
     question: Question,
     settings: GraphSettings,
-) -> Result<Box<dyn TopLevel>, MoveError> {
-    let position = position_after(&game, moves)?;
-    let prefix = moves.to_vec();
-    Ok(match question.thresholds().1 {
-        1 => {
-            Box::new(Rooted { graph: Graph::new(game, position, question, One, settings), prefix })
-        }
-        several => Box::new(Rooted {
-            graph: Graph::new(game, position, question, Several(several), settings),
-            prefix,
-        }),
+    tree: &[u8],
+) -> Result<Box<dyn TopLevel>, RestoreError> {
+    with_game!(spec.game(), game => {
+        let position = position_after(game, moves)?;
+        let (game, prefix) = (game.clone(), moves.to_vec());
+        Ok(match question.thresholds().1 {
+            1 => rooted(Graph::restore(game, position, question, One, settings, tree)?, prefix),
+            several => {
+                let width = Several(several);
+                rooted(Graph::restore(game, position, question, width, settings, tree)?, prefix)
+            }
+        })
     })
+}
+
+/// Why a tree cannot be restored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreError {
+    /// The moves to the root are not legal.
+    #[error(transparent)]
+    Moves(#[from] MoveError),
+    /// The bytes are no tree of this solve.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+}
+
+fn rooted<G: Game, W: Width>(graph: Graph<G, W>, prefix: Vec<Move>) -> Box<dyn TopLevel> {
+    Box::new(Rooted { graph, prefix })
 }
 
 /// A graph whose root lies some moves into the game.
@@ -175,6 +209,25 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
 
     fn is_open(&self, node: NodeRef) -> bool {
         self.holds(node) && !self.graph.is_settled(node.id)
+    }
+
+    fn locate(&self, moves: &[Move]) -> Option<NodeRef> {
+        let root = self.position(&self.prefix);
+        let id = self.graph.locate(&root, moves.strip_prefix(&self.prefix[..])?)?;
+        Some(NodeRef { id, key: self.graph.key(id).into() })
+    }
+
+    fn is_way(&self, moves: &[Move]) -> bool {
+        moves.starts_with(&self.prefix) && position_after(self.graph.game(), moves).is_ok()
+    }
+
+    fn child_keys(&self, node: NodeRef) -> Vec<u128> {
+        let children = if self.holds(node) { self.graph.children(node.id) } else { Vec::new() };
+        children.into_iter().map(|child| self.graph.key(child).into()).collect()
+    }
+
+    fn dump(&self, out: &mut Vec<u8>) {
+        self.graph.dump(out);
     }
 
     fn legal_moves(&self, moves: &[Move]) -> Vec<Move> {

@@ -19,7 +19,7 @@ use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 use tracing::{debug, info};
 
-use super::{Client, Entry, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
+use super::{Client, Entry, Held, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
 use crate::connect::with_causes;
 use crate::slots::{Solve, Task};
 
@@ -182,6 +182,7 @@ impl Client {
             name: self.config.name.clone(),
             slots: self.config.slots,
             memory_bytes: self.config.memory,
+            instance: self.instance,
         };
         let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
         let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
@@ -250,7 +251,7 @@ impl Client {
         let working: Vec<u64> = self
             .held
             .iter()
-            .filter(|(_, stop)| !stop.load(Ordering::Relaxed))
+            .filter(|(_, held)| !held.stop.load(Ordering::Relaxed))
             .map(|(&lease, _)| lease)
             .collect();
         for renewals in working.chunks(MAX_BATCH) {
@@ -269,9 +270,9 @@ impl Client {
             self.unacknowledged.remove(lease);
         }
         for lease in &batch.cancels {
-            if let Some(stop) = self.held.get(lease) {
+            if let Some(held) = self.held.get(lease) {
                 debug!("lease {lease} is called back");
-                stop.store(true, Ordering::Relaxed);
+                held.stop.store(true, Ordering::Relaxed);
             }
         }
         let mut declined = v1::WorkerBatch::default();
@@ -300,7 +301,10 @@ impl Client {
         let stop = Arc::new(AtomicBool::new(false));
         match self.held.entry(lease.lease_id) {
             MapEntry::Occupied(_) => return Err("the worker holds it already".to_owned()),
-            MapEntry::Vacant(entry) => entry.insert(stop.clone()),
+            MapEntry::Vacant(entry) => entry.insert(Held {
+                stop: stop.clone(),
+                subject: v1::Subject::from(&job),
+            }),
         };
         debug!("lease {} taken: {job:?}", lease.lease_id);
         let report_interval = Duration::from_millis(report_interval);

@@ -1,0 +1,197 @@
+//! Keeping a solve in a journal, and taking it up from there.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use jlpns_common::spec::format_moves;
+use jlpns_common::{Game, Initialisation, with_game};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{JoinError, spawn_blocking};
+
+use crate::journal::{self, Header, Journal, JournalError, Notice, Order, Writer};
+use crate::solve::{Record, ResumeError, Snapshot, Solve, SolveSettings};
+use crate::written::{self, ReadError};
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum RecorderError {
+    /// The journal cannot be opened or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A record cannot be read, though it is whole.
+    #[error("record {number} of the journal is none of this release: {reason}")]
+    Record {
+        /// Its number.
+        number: u64,
+        /// What is wrong with it.
+        reason: ReadError,
+    },
+    /// The solve cannot be taken up.
+    #[error("the solve cannot be taken up: {0}")]
+    Resume(#[from] ResumeError),
+    /// There is no thread to write with.
+    #[error("the thread that writes the journal cannot be started: {0}")]
+    Thread(#[from] io::Error),
+    /// The thread that reads the journal died.
+    #[error("reading the journal failed: {0}")]
+    Read(#[from] JoinError),
+}
+
+/// A solve with the journal that it is kept in.
+pub struct TakenUp {
+    /// The solve; a new one if the journal is new.
+    pub solve: Solve,
+    /// What keeps it.
+    pub recorder: Recorder,
+    /// The name of the solve.
+    pub solve_id: String,
+    /// Whether the journal was there before.
+    pub resumed: bool,
+    /// What was found damaged in it and what became of that, in sentences.
+    pub repairs: Vec<String>,
+}
+
+/// Takes a solve up from the journal in `directory`, or begins both. `solve_id` names a new solve.
+pub fn take_up(
+    directory: &Path,
+    solve_id: String,
+    settings: SolveSettings,
+) -> Result<TakenUp, RecorderError> {
+    let header = Header { solve_id, facts: facts(&settings) };
+    let opened = Journal::open(directory, &header)?;
+    let (snapshots, records, unreadable) = read(opened.snapshots, opened.records)?;
+    let settings = SolveSettings { journal: true, ..settings };
+    let solve = Solve::resume(settings, first_lease(), snapshots, records)?;
+    let (notices, inbox) = unbounded_channel();
+    let recorder = Recorder {
+        directory: directory.to_owned(),
+        header: opened.header.clone(),
+        writer: start(opened.journal, notices.clone())?,
+        notices,
+        inbox,
+    };
+    let solve_id = opened.header.solve_id;
+    let repairs = opened.repairs.into_iter().chain(unreadable).collect();
+    Ok(TakenUp { solve, recorder, solve_id, resumed: opened.resumed, repairs })
+}
+
+/// What must be the same when a solve is taken up.
+fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let (moves, goal) = with_game!(settings.spec.game(), game => (
+        format_moves(game, &settings.moves),
+        settings.goal.map_or("the value".to_owned(), |g| g.display(game.scale()).to_string()),
+    ));
+    let initialisation = match settings.initialisation {
+        Initialisation::Unit => "unit",
+        Initialisation::Mobility => "mobility",
+    };
+    vec![
+        fact("game", settings.spec.to_string()),
+        fact("moves", moves),
+        fact("goal", goal),
+        fact("store", if settings.merge { "graph" } else { "tree" }.to_owned()),
+        fact("initialisation", initialisation.to_owned()),
+    ]
+}
+
+/// Above the numbers of all leases that an earlier process has given: the milliseconds since 1970,
+/// with room for a million leases in each.
+fn first_lease() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX).saturating_mul(1 << 20)
+}
+
+/// The snapshots and records, and sentences about snapshots that cannot be read.
+type Remembered = (Vec<Snapshot>, Vec<(u64, Record)>, Vec<String>);
+
+fn read(
+    snapshots: Vec<journal::Snapshot>,
+    records: Vec<journal::Record>,
+) -> Result<Remembered, RecorderError> {
+    let mut unreadable = Vec::new();
+    let mut sound = Vec::new();
+    for snapshot in snapshots {
+        match written::snapshot_from_bytes(snapshot.through, &snapshot.bytes) {
+            Ok(snapshot) => sound.push(snapshot),
+            Err(error) => unreadable
+                .push(format!("the snapshot after record {} is not used: {error}", snapshot.through)),
+        }
+    }
+    let records: Result<Vec<(u64, Record)>, RecorderError> = records
+        .into_iter()
+        .map(|journal::Record { number, bytes }| {
+            let record = written::record_from_bytes(&bytes);
+            record.map(|r| (number, r)).map_err(|reason| RecorderError::Record { number, reason })
+        })
+        .collect();
+    Ok((sound, records?, unreadable))
+}
+
+fn start(journal: Journal, notices: UnboundedSender<Notice>) -> io::Result<Writer> {
+    Writer::start(journal, move |notice| {
+        // A driver that is gone needs no notices.
+        let _ = notices.send(notice);
+    })
+}
+
+/// Writes what a solve wants to be kept.
+#[derive(Debug)]
+pub struct Recorder {
+    directory: PathBuf,
+    header: Header,
+    writer: Writer,
+    notices: UnboundedSender<Notice>,
+    inbox: UnboundedReceiver<Notice>,
+}
+
+impl Recorder {
+    /// Orders records to be written.
+    pub(crate) fn record<'a>(&self, records: impl IntoIterator<Item = (u64, &'a Record)>) {
+        let encode = |(number, record)| {
+            journal::Record { number, bytes: written::record_to_bytes(record) }
+        };
+        self.writer.order(Order::Append(records.into_iter().map(encode).collect()));
+    }
+
+    /// Orders a snapshot to be written.
+    pub(crate) fn snapshot(&self, snapshot: Snapshot) {
+        let through = snapshot.through;
+        let bytes = written::snapshot_to_bytes(snapshot);
+        self.writer.order(Order::Snapshot { through, settled: false, bytes });
+    }
+
+    /// Orders that what a snapshot stands for is not kept otherwise any more.
+    pub(crate) fn settled(&self, through: u64) {
+        self.writer.order(Order::Settle { through });
+    }
+
+    /// What the writer tells next.
+    pub(crate) async fn notice(&mut self) -> Notice {
+        // This end of the channel is never the last.
+        self.inbox.recv().await.unwrap_or(Notice::Room)
+    }
+
+    /// Writes all that was ordered, and reads the whole journal.
+    pub(crate) async fn read_anew(
+        self,
+    ) -> Result<(Recorder, Vec<Snapshot>, Vec<(u64, Record)>), RecorderError> {
+        let Recorder { directory, header, writer, notices, inbox } = self;
+        let (path, asked) = (directory.clone(), header.clone());
+        let reading = spawn_blocking(move || -> Result<_, RecorderError> {
+            writer.finish()?;
+            let opened = Journal::open(&path, &asked)?;
+            let (snapshots, records, _) = read(opened.snapshots, opened.records)?;
+            Ok((opened.journal, snapshots, records))
+        });
+        let (journal, snapshots, records) = reading.await??;
+        let writer = start(journal, notices.clone())?;
+        Ok((Recorder { directory, header, writer, notices, inbox }, snapshots, records))
+    }
+
+    /// Waits until all that was ordered is on disk.
+    pub(crate) async fn finish(self) -> Result<(), RecorderError> {
+        Ok(spawn_blocking(move || self.writer.finish()).await??)
+    }
+}

@@ -1,0 +1,315 @@
+//! Workers that come and go, leases that are granted and lost.
+
+use std::time::Duration;
+
+use jlpns_common::{Bounds, Findings, Job, Question};
+
+use super::scheduler::Worker;
+use super::top_level::MostProving;
+use super::{
+    Action, Lease, LeaseId, NodeRef, Notice, Out, Purpose, Record, Refusal, Solve, TakenBack,
+    Verdict, WorkerId, WorkerInfo, slot_time,
+};
+
+/// The smallest budget of a job, for the beginning of a solve.
+const LEAST_JOB_NODES: u64 = 1_000;
+
+/// While a solve is young, all slots together may have work out for a fraction of one in this
+/// number of what has been searched: the tree branches before the jobs grow.
+const YOUNG_SHARE: u64 = 4;
+
+/// When the tree is full, the budget of jobs doubles with each of this many reports that found no
+/// room: what cannot be a node must be searched deeper.
+const FULL_TREE_STEP: u64 = 64;
+
+/// It also doubles with each of this many times that the tree shed nodes, an eighth of it each
+/// time: by then it has been turned over.
+const SHED_STEP: u64 = 8;
+
+impl Solve {
+    /// A worker has connected. The same process under the same name has only lost touch: its former
+    /// connection is ended.
+    pub(super) fn joined(
+        &mut self,
+        worker: WorkerId,
+        info: WorkerInfo,
+        now: Duration,
+    ) -> Result<(), Refusal> {
+        if self.trust.is_quarantined(&info.name) {
+            return Err(Refusal::Quarantined(info.name));
+        }
+        if let Some(former) = self.scheduler.connection_of(&info.name, info.instance) {
+            self.left(former, now)?;
+            self.actions.push(Action::Dismiss { worker: former, refused: None });
+        }
+        self.missed.remove(&info.name);
+        self.losses.forgive(&info.name, info.instance);
+        self.scheduler.join(worker, info, now);
+        if self.over {
+            self.actions.push(Action::Over);
+        }
+        Ok(())
+    }
+
+    /// A worker's connection has ended: its jobs go out again.
+    pub(super) fn left(&mut self, worker: WorkerId, now: Duration) -> Result<(), Refusal> {
+        let (gone, leases) = self.scheduler.leave(worker)?;
+        self.past_slot_time += slot_time(&gone, now);
+        if !gone.draining {
+            self.missed.insert(gone.info.name.clone(), now + 2 * self.settings.lease_length);
+        }
+        let mut nodes = Vec::new();
+        for (id, lease) in leases {
+            if let Purpose::Frontier(node) = lease.purpose {
+                nodes.push(node.key);
+            }
+            self.note_loss(id, lease, &gone, now);
+        }
+        self.losses.depart(gone.info.name, gone.info.instance, nodes);
+        Ok(())
+    }
+
+    /// A partial report.
+    pub(super) fn progress(
+        &mut self,
+        worker: WorkerId,
+        id: LeaseId,
+        found: &Findings,
+        now: Duration,
+    ) -> Result<(), Refusal> {
+        let (lease, held) = self.scheduler.find(worker, id)?;
+        let lease = lease.clone();
+        self.check(id, &lease.job.moves, lease.job.question, found)?;
+        if held {
+            self.scheduler.note_progress(worker, id, found.nodes, now);
+            if let Purpose::Frontier(node) = lease.purpose {
+                self.tree.refresh(node, lease.job.question, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// A worker cannot work on a lease.
+    pub(super) fn declined(&mut self, worker: WorkerId, id: LeaseId, now: Duration) {
+        let Some(decliner) = self.scheduler.worker(worker).cloned() else { return };
+        let Some(lease) = self.scheduler.decline(worker, id, now) else { return };
+        self.note_loss(id, lease, &decliner, now);
+    }
+
+    /// Takes back a lease that was lost, and tells its worker, which may only be cut off or slow.
+    pub(super) fn lose(&mut self, id: LeaseId, why: TakenBack, now: Duration) {
+        let Some(lease) = self.scheduler.take_back(id, why) else { return };
+        self.actions.push(Action::Cancel { worker: lease.worker, lease: id });
+        let Some(worker) = self.scheduler.worker(lease.worker).cloned() else { return };
+        if why == TakenBack::Stalled {
+            let moves = self.move_names(&lease.job.moves);
+            self.notify(Notice::Stalled { worker: worker.info.name.clone(), moves });
+        }
+        self.note_loss(id, lease, &worker, now);
+    }
+
+    /// Decides what becomes of a job whose lease was lost.
+    fn note_loss(&mut self, id: LeaseId, lease: Lease, worker: &Worker, now: Duration) {
+        let node = match lease.purpose {
+            Purpose::Recheck(number) => return self.trust.give_back(number, id),
+            Purpose::Frontier(node) => node,
+        };
+        // Whoever drains gives back what it has not begun.
+        if worker.draining || !self.tree.is_open(node) {
+            return self.put_back(node);
+        }
+        match self.losses.note(node, &worker.info.name) {
+            Verdict::Retry => self.put_back(node),
+            Verdict::Split => {
+                let (moves, losses) = (lease.job.moves, super::losses::TOO_OFTEN);
+                self.notify(Notice::Split { moves: self.move_names(&moves), losses });
+                self.out.insert(node.id, Out::Recording);
+                self.record(Record::Split { moves }, None, Some(node));
+            }
+            Verdict::Park => {
+                let losses = super::losses::TOO_OFTEN;
+                self.notify(Notice::Parked { moves: self.move_names(&lease.job.moves), losses });
+                self.out.insert(node.id, Out::Parked);
+                self.losses.park(node, lease.job.moves, now);
+            }
+        }
+    }
+
+    /// The node can be selected again.
+    pub(super) fn put_back(&mut self, node: NodeRef) {
+        self.out.remove(&node.id);
+        self.tree.give_back(node);
+    }
+
+    /// Takes a lease back because nobody needs its report any more, and tells its worker.
+    fn call_off(&mut self, id: LeaseId) {
+        if let Some(lease) = self.scheduler.take_back(id, TakenBack::Moot) {
+            self.actions.push(Action::Cancel { worker: lease.worker, lease: id });
+            match lease.purpose {
+                Purpose::Frontier(node) => self.put_back(node),
+                Purpose::Recheck(number) => self.trust.give_back(number, id),
+            }
+        }
+    }
+
+    /// Ends the wait for a node about which something came in from elsewhere.
+    pub(super) fn release(&mut self, node: NodeRef) {
+        match self.out.get(&node.id) {
+            Some(&Out::Leased(lease)) => self.call_off(lease),
+            Some(Out::Parked) => self.unpark(node),
+            Some(Out::Recording) | None => {}
+        }
+    }
+
+    fn unpark(&mut self, node: NodeRef) {
+        self.losses.unpark(node);
+        self.put_back(node);
+    }
+
+    /// Calls off the jobs of nodes that have been solved or freed.
+    pub(super) fn call_off_moot(&mut self) {
+        while let Some(moot) = Some(self.tree.take_moot()).filter(|moot| !moot.is_empty()) {
+            for node in moot {
+                match self.out.get(&node) {
+                    Some(&Out::Leased(lease)) => self.call_off(lease),
+                    Some(Out::Parked) => {
+                        let parked = self.losses.parked().find(|job| job.node.id == node);
+                        let parked = parked.map(|job| job.node);
+                        parked.into_iter().for_each(|node| self.unpark(node));
+                    }
+                    Some(Out::Recording) | None => {}
+                }
+            }
+        }
+    }
+
+    /// Takes back all leases: the tree that they are about is gone.
+    pub(super) fn call_off_everything(&mut self) {
+        let all: Vec<LeaseId> = self.scheduler.leases().map(|(id, _)| id).collect();
+        all.into_iter().for_each(|id| self.call_off(id));
+        self.out.clear();
+        self.losses.forget();
+    }
+
+    pub(super) fn grant_leases(&mut self, now: Duration) {
+        if self.parked.is_some()
+            || self.rebuilding
+            || self.scheduler.most_workers() < self.settings.await_workers
+        {
+            return;
+        }
+        if self.trust.has_open() {
+            self.grant_rechecks(now);
+        }
+        loop {
+            let Some(worker) = self.scheduler.idle_workers().next() else { return };
+            let Some(selected) = self.tree.select() else {
+                let parked = self.losses.due(now).map(|parked| parked.node);
+                // A parked job goes out when there is nothing else to do.
+                if let Some(node) = parked.filter(|_| self.scheduler.leases().next().is_none()) {
+                    self.unpark(node);
+                    continue;
+                }
+                return;
+            };
+            let node = selected.node;
+            let worker = self.not_the_last_loser(node).unwrap_or(worker);
+            self.tree.lease(node);
+            let job = self.job(selected);
+            let lease = self.grant(worker, Purpose::Frontier(node), job, now);
+            self.out.insert(node.id, Out::Leased(lease));
+        }
+    }
+
+    /// An idle worker of another name than the one that lost the node's last lease.
+    fn not_the_last_loser(&self, node: NodeRef) -> Option<WorkerId> {
+        let loser = self.losses.last_loser(node)?;
+        self.scheduler.idle_workers().find(|&id| {
+            self.scheduler.worker(id).is_some_and(|worker| worker.info.name != loser)
+        })
+    }
+
+    /// Lets idle workers search again what others claim.
+    fn grant_rechecks(&mut self, now: Duration) {
+        let idle: Vec<WorkerId> = self.scheduler.idle_workers().collect();
+        for id in idle {
+            while let Some(worker) = self.scheduler.worker(id).filter(|w| w.has_free_slot()) {
+                let Some(claim) = self.trust.claim_for(&worker.info.name) else { break };
+                let number = claim.number;
+                // The rules decide by themselves.
+                if self.tree.legal_moves(&claim.moves).is_empty() {
+                    self.trust.remove(number);
+                    continue;
+                }
+                let job = Job {
+                    moves: claim.moves.clone(),
+                    question: claim.question(),
+                    sub_search: self.settings.sub_search,
+                    initialisation: self.settings.initialisation,
+                    budget: claim.budget(),
+                };
+                let lease = self.grant(id, Purpose::Recheck(number), job, now);
+                self.trust.lease(number, lease);
+            }
+        }
+    }
+
+    fn grant(&mut self, worker: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
+        let lease = self.scheduler.grant(worker, purpose, job.clone(), now);
+        self.actions.push(Action::Lease {
+            worker,
+            lease,
+            job,
+            deadline: self.scheduler.lease_length(),
+            report_interval: self.settings.report_interval,
+        });
+        lease
+    }
+
+    fn job(&self, selected: MostProving) -> Job {
+        let question = match self.tree.question() {
+            Question::Value(bounds) if !self.settings.sub_search.is_binary() => {
+                Question::Value(self.open_bounds(bounds))
+            }
+            _ => Question::Threshold(selected.threshold),
+        };
+        let young = self.nodes / (YOUNG_SHARE * self.scheduler.slots().max(1));
+        let least = LEAST_JOB_NODES.min(self.settings.job_nodes);
+        let budget = young.clamp(least, self.settings.job_nodes);
+        let doublings =
+            self.without_room / FULL_TREE_STEP + self.tree.size().shed.times / SHED_STEP;
+        let budget = budget.saturating_mul(1 << doublings.min(40));
+        Job {
+            moves: selected.moves,
+            question,
+            sub_search: self.settings.sub_search,
+            initialisation: self.settings.initialisation,
+            budget: (budget >> self.losses.cut(selected.node)).max(least),
+        }
+    }
+
+    /// The relevancy bounds of the root: what is asked of a job that can answer for several
+    /// outcomes at once.
+    fn open_bounds(&self, asked: Bounds) -> Bounds {
+        let known = self.tree.question().bounds(self.tree.root_efforts(), &self.scale);
+        known.intersection(asked).unwrap_or(asked)
+    }
+
+    /// Lets go all connections of a worker, for good.
+    pub(super) fn dismiss(&mut self, name: &str, now: Duration) {
+        let same = |(_, worker): &(WorkerId, &Worker)| worker.info.name == name;
+        let connections: Vec<WorkerId> =
+            self.scheduler.workers().filter(same).map(|(id, _)| id).collect();
+        for worker in connections {
+            if self.left(worker, now).is_ok() {
+                self.missed.remove(name);
+                let refused = Some(Refusal::Quarantined(name.to_owned()));
+                self.actions.push(Action::Dismiss { worker, refused });
+            }
+        }
+    }
+
+    pub(super) fn notify(&mut self, notice: Notice) {
+        self.actions.push(Action::Notify(notice));
+    }
+}

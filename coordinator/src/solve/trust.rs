@@ -1,0 +1,406 @@
+//! Whom to believe: a share of what workers claim to have solved is searched again by others, as
+//! in BOINC's adaptive replication.
+//!
+//! A report that settles a threshold makes a claim. The claims of a new worker are all rechecked,
+//! until ten are confirmed; then one in a hundred is, or whatever share is asked for. If the
+//! second worker contradicts, a third one decides, and who is alone with its result is
+//! quarantined: it gets no more leases, and its reports since the last confirmed one do not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jlpns_common::{Findings, Move, Question, Threshold};
+
+use super::event::LeaseId;
+use super::record::Report;
+
+/// A worker is proven when so many of its claims are confirmed.
+const PROVEN: u32 = 10;
+/// A worker is quarantined when so many of its reports break the properties of effort numbers.
+pub const REFUSED_TOO_OFTEN: u32 = 5;
+/// How often a recheck may end at its budget before it is given up.
+const ATTEMPTS: u32 = 3;
+/// A recheck may take so many times the nodes of the claim, and four times as many each time more.
+const RECHECK_FACTOR: u64 = 2;
+const RECHECK_LEAST: u64 = 10_000;
+
+/// What is held of one worker, by its name: a worker that reconnects is the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Standing {
+    /// Claims that another worker has confirmed.
+    pub confirmed: u32,
+    /// Reports refused.
+    pub refused: u32,
+    /// The number of its last confirmed report.
+    pub confirmed_through: u64,
+    /// The number of its last report that counts.
+    pub last_report: u64,
+    /// The number of its last report that settled something.
+    pub last_claim: u64,
+    /// If it is quarantined: its reports with higher numbers do not count.
+    pub quarantined: Option<u64>,
+}
+
+/// That the value after some moves reaches a threshold, or that it does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// The number of the report.
+    pub number: u64,
+    /// Who claims it.
+    pub worker: String,
+    /// The moves from the start of the game.
+    pub moves: Vec<Move>,
+    /// The threshold.
+    pub threshold: Threshold,
+    /// Whether it is said to be reached.
+    pub holds: bool,
+    /// The budget of the next recheck.
+    budget: u64,
+    attempts: u32,
+    /// The lease of the recheck that is out.
+    out: Option<LeaseId>,
+    /// Who contradicts.
+    against: Option<String>,
+}
+
+impl Claim {
+    /// The budget of the next recheck.
+    pub fn budget(&self) -> u64 {
+        self.budget
+    }
+
+    /// What is to be searched again.
+    pub fn question(&self) -> Question {
+        Question::Threshold(self.threshold)
+    }
+
+    /// Whether `worker` may search it again: it is neither of the parties.
+    fn is_for(&self, worker: &str) -> bool {
+        self.worker != worker && self.against.as_deref() != Some(worker)
+    }
+}
+
+/// What follows from a recheck.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// Nothing yet.
+    Open,
+    /// The claim is confirmed.
+    Confirmed(Claim),
+    /// Somebody else is needed to decide.
+    Disputed {
+        /// The claim.
+        claim: Claim,
+        /// Who contradicts it.
+        against: String,
+    },
+    /// This worker reported what is not true.
+    Liar {
+        /// Its name.
+        worker: String,
+        /// The claim, if it was the one who contradicted it.
+        confirmed: Option<Claim>,
+    },
+}
+
+/// What is held of all workers, and the claims that wait to be rechecked.
+#[derive(Debug)]
+pub struct Trust {
+    /// The share of the claims of proven workers that is rechecked, from 0 to 1; 0 switches all
+    /// rechecks off.
+    share: f64,
+    standings: BTreeMap<String, Standing>,
+    claims: BTreeMap<u64, Claim>,
+    /// The claims whose recheck is not out; disputed ones first, because much may hang on them.
+    open: BTreeSet<(bool, u64)>,
+    /// The last claim of each worker that is not confirmed, for when a snapshot is to be settled.
+    last_claims: BTreeMap<String, Claim>,
+    confirmed: u64,
+    disputes: u64,
+}
+
+impl Trust {
+    /// A ledger without workers.
+    pub fn new(share: f64) -> Trust {
+        Trust {
+            share,
+            standings: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            open: BTreeSet::new(),
+            last_claims: BTreeMap::new(),
+            confirmed: 0,
+            disputes: 0,
+        }
+    }
+
+    /// What is held of each worker.
+    pub fn standings(&self) -> impl Iterator<Item = (&String, &Standing)> {
+        self.standings.iter()
+    }
+
+    /// Takes over what was held of a worker.
+    pub fn restore(&mut self, worker: String, standing: Standing) {
+        self.standings.insert(worker, standing);
+    }
+
+    /// How many claims were confirmed.
+    pub fn confirmed(&self) -> u64 {
+        self.confirmed
+    }
+
+    /// How many claims were contradicted.
+    pub fn disputes(&self) -> u64 {
+        self.disputes
+    }
+
+    /// How many claims wait to be rechecked.
+    pub fn pending(&self) -> usize {
+        self.claims.len()
+    }
+
+    /// The workers that are quarantined.
+    pub fn quarantined(&self) -> impl Iterator<Item = &String> {
+        let out = self.standings.iter().filter(|(_, standing)| standing.quarantined.is_some());
+        out.map(|(name, _)| name)
+    }
+
+    /// Whether a worker is quarantined.
+    pub fn is_quarantined(&self, worker: &str) -> bool {
+        self.standings.get(worker).is_some_and(|standing| standing.quarantined.is_some())
+    }
+
+    /// Whether the report with this number does not count.
+    pub fn is_excluded(&self, worker: &str, number: u64) -> bool {
+        let quarantined = self.standings.get(worker).and_then(|standing| standing.quarantined);
+        quarantined.is_some_and(|after| number > after)
+    }
+
+    /// Notes a refused report; whether there were too many.
+    pub fn note_refused(&mut self, worker: &str) -> bool {
+        let standing = self.standing(worker);
+        standing.refused += 1;
+        standing.refused >= REFUSED_TOO_OFTEN && standing.quarantined.is_none()
+    }
+
+    /// Notes a report that counts, and makes its claim if it is to be rechecked.
+    pub fn note_report(&mut self, number: u64, report: &Report) {
+        if self.share <= 0.0 {
+            return;
+        }
+        self.standing(&report.worker).last_report = number;
+        let Some((moves, threshold, holds)) = claimed(number, report) else { return };
+        let claim = Claim {
+            number,
+            worker: report.worker.clone(),
+            moves,
+            threshold,
+            holds,
+            budget: (report.findings.nodes.saturating_mul(RECHECK_FACTOR)).max(RECHECK_LEAST),
+            attempts: 0,
+            out: None,
+            against: None,
+        };
+        let standing = self.standing(&report.worker);
+        standing.last_claim = number;
+        if standing.confirmed < PROVEN || fraction(number) < self.share {
+            self.insert(claim.clone());
+        }
+        self.last_claims.insert(report.worker.clone(), claim);
+    }
+
+    fn insert(&mut self, claim: Claim) {
+        if self.claims.contains_key(&claim.number) {
+            return;
+        }
+        self.open.insert((claim.against.is_none(), claim.number));
+        self.claims.insert(claim.number, claim);
+    }
+
+    /// Drops a claim without a verdict.
+    pub fn remove(&mut self, number: u64) -> Option<Claim> {
+        let claim = self.claims.remove(&number)?;
+        self.open.remove(&(claim.against.is_none(), number));
+        Some(claim)
+    }
+
+    /// Changes a claim, and with it whether it is open.
+    fn change(&mut self, number: u64, change: impl FnOnce(&mut Claim)) {
+        let Some(claim) = self.claims.get_mut(&number) else { return };
+        self.open.remove(&(claim.against.is_none(), number));
+        change(claim);
+        if claim.out.is_none() {
+            self.open.insert((claim.against.is_none(), number));
+        }
+    }
+
+    /// Has the last claim of each worker rechecked that has reported since its last confirmed one:
+    /// what came before is then settled. Gives the workers and the numbers that are waited for.
+    pub fn settle(&mut self) -> BTreeMap<String, u64> {
+        let waited: BTreeMap<String, u64> = self
+            .standings
+            .iter()
+            .filter(|(_, s)| s.quarantined.is_none() && s.confirmed_through < s.last_claim)
+            .map(|(name, standing)| (name.clone(), standing.last_claim))
+            .collect();
+        for name in waited.keys() {
+            if let Some(claim) = self.last_claims.get(name) {
+                self.insert(claim.clone());
+            }
+        }
+        waited
+    }
+
+    /// Whether a claim waits for somebody to search it again.
+    pub fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The next claim that `worker` can search again.
+    pub fn claim_for(&self, worker: &str) -> Option<&Claim> {
+        self.open.iter().map(|(_, number)| &self.claims[number]).find(|c| c.is_for(worker))
+    }
+
+    /// Whether one of `workers` can still decide something.
+    pub fn can_go_on(&self, workers: &BTreeSet<&str>) -> bool {
+        let decidable = |claim: &Claim| workers.iter().any(|worker| claim.is_for(worker));
+        self.claims.values().any(|claim| claim.out.is_some() || decidable(claim))
+    }
+
+    /// Whether two workers contradict each other and nobody has decided.
+    pub fn has_disputes(&self) -> bool {
+        self.claims.values().any(|claim| claim.against.is_some())
+    }
+
+    /// Notes that a recheck is out.
+    pub fn lease(&mut self, number: u64, lease: LeaseId) {
+        self.change(number, |claim| claim.out = Some(lease));
+    }
+
+    /// Notes that a recheck was lost, without a result.
+    pub fn give_back(&mut self, number: u64, lease: LeaseId) {
+        self.change(number, |claim| {
+            if claim.out == Some(lease) {
+                claim.out = None;
+            }
+        });
+    }
+
+    /// Takes in what `worker` found when it searched a claim again.
+    pub fn decide(&mut self, number: u64, worker: &str, found: &Findings) -> Finding {
+        let Some(claim) = self.claims.get(&number).cloned() else { return Finding::Open };
+        if !claim.is_for(worker) {
+            self.change(number, |claim| claim.out = None);
+            return Finding::Open;
+        }
+        let Some(holds) = found.efforts.first().and_then(|pair| pair.verdict()) else {
+            self.change(number, |claim| {
+                claim.out = None;
+                claim.attempts += 1;
+                claim.budget = claim.budget.saturating_mul(4);
+            });
+            // A dispute is never given up.
+            if claim.attempts + 1 >= ATTEMPTS && claim.against.is_none() {
+                self.remove(number);
+            }
+            return Finding::Open;
+        };
+        match claim.against.clone() {
+            None if holds == claim.holds => {
+                self.remove(number);
+                Finding::Confirmed(claim)
+            }
+            None => {
+                self.disputes += 1;
+                self.change(number, |claim| {
+                    (claim.out, claim.against) = (None, Some(worker.to_owned()));
+                });
+                Finding::Disputed { claim, against: worker.to_owned() }
+            }
+            Some(against) => {
+                self.remove(number);
+                if holds == claim.holds {
+                    Finding::Liar { worker: against, confirmed: Some(claim) }
+                } else {
+                    Finding::Liar { worker: claim.worker, confirmed: None }
+                }
+            }
+        }
+    }
+
+    /// Notes that a worker's report is confirmed.
+    pub fn confirm(&mut self, worker: &str, number: u64) {
+        self.remove(number);
+        self.confirmed += 1;
+        let standing = self.standing(worker);
+        standing.confirmed += 1;
+        standing.confirmed_through = standing.confirmed_through.max(number);
+        if self.last_claims.get(worker).is_some_and(|claim| claim.number <= number) {
+            self.last_claims.remove(worker);
+        }
+    }
+
+    /// Puts a worker into quarantine; its reports after `after` do not count.
+    pub fn quarantine(&mut self, worker: &str, after: u64) {
+        self.standing(worker).quarantined = Some(after);
+        self.last_claims.remove(worker);
+        for (number, claim) in self.claims.clone() {
+            if claim.worker == worker {
+                self.remove(number);
+            } else if claim.against.as_deref() == Some(worker) {
+                // What it contradicted is open again.
+                self.change(number, |claim| claim.against = None);
+            }
+        }
+    }
+
+    /// What is held of a worker.
+    pub fn of(&self, worker: &str) -> Standing {
+        self.standings.get(worker).cloned().unwrap_or_default()
+    }
+
+    /// Whether claims are rechecked at all.
+    pub fn rechecks(&self) -> bool {
+        self.share > 0.0
+    }
+
+    fn standing(&mut self, worker: &str) -> &mut Standing {
+        if !self.standings.contains_key(worker) {
+            self.standings.insert(worker.to_owned(), Standing::default());
+        }
+        self.standings.get_mut(worker).expect("it was added if it was missing")
+    }
+}
+
+/// What a report claims: something about its own position if it settles that, else about one of
+/// the positions one move on.
+fn claimed(number: u64, report: &Report) -> Option<(Vec<Move>, Threshold, bool)> {
+    let first = report.question.thresholds().0;
+    let settled = |efforts: &[jlpns_common::EffortPair]| {
+        let verdicts = efforts.iter().enumerate();
+        let all: Vec<_> = verdicts
+            .filter_map(|(i, pair)| Some((Threshold(first.0 + i as u8), pair.verdict()?)))
+            .collect();
+        (!all.is_empty()).then(|| all[scatter(number) as usize % all.len()])
+    };
+    if let Some((threshold, holds)) = settled(&report.findings.efforts) {
+        return Some((report.moves.clone(), threshold, holds));
+    }
+    let below = report.findings.children.iter();
+    let below: Vec<_> =
+        below.filter_map(|child| Some((child.mv, settled(&child.efforts)?))).collect();
+    let (mv, (threshold, holds)) = *below.get(scatter(number + 1) as usize % below.len().max(1))?;
+    Some(([&report.moves[..], &[mv]].concat(), threshold, holds))
+}
+
+/// A number that looks random, and is the same each time.
+fn scatter(number: u64) -> u64 {
+    // The finaliser of splitmix64.
+    let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// The same as a number from 0 to 1.
+fn fraction(number: u64) -> f64 {
+    scatter(number) as f64 / u64::MAX as f64
+}

@@ -1,0 +1,12 @@
+//! A whole cluster in one thread: the real tree, scheduler and records, with a virtual clock, and a
+//! network, disk and workers that fail in every way that a seed says.
+//!
+//! - `world`: the clock, what is under way, and the faults.
+//! - `worker`: a virtual worker, which does as the real one does.
+//! - `disk`: the journal, with commits that take time and are lost in a crash.
+//! - `runs`: what is run, and what must be true at the end.
+
+mod disk;
+mod runs;
+mod worker;
+mod world;
