@@ -117,13 +117,13 @@ mod tests {
         fn a_changed_or_cut_frame_is_none(
             record in prop::collection::vec(any::<u8>(), 0..40),
             place in any::<prop::sample::Index>(),
-            bit in 0..8,
+            bit in 0..8_u8,
             cut in any::<prop::sample::Index>(),
         ) {
             let whole = encode(3, 5, &record);
             prop_assert!(decode_exactly(&whole).is_some());
             let mut changed = whole.clone();
-            changed[place.index(whole.len())] ^= 1 << bit;
+            changed[place.index(whole.len())] ^= 1_u8 << bit;
             prop_assert_eq!(decode(&changed), None);
             prop_assert_eq!(decode(&whole[..cut.index(whole.len())]), None);
         }

@@ -222,7 +222,7 @@ mod tests {
     fn a_snapshot_beyond_all_records_counts() {
         let salvage = salvage(vec![damaged("a", 1, &[1, 2])], &[9]);
         assert_eq!((salvage.first, salvage.last), (10, 9));
-        assert_eq!(numbers(&salvage), []);
+        assert!(salvage.records.is_empty());
         assert_eq!(salvage.aside, [0]);
     }
 
@@ -238,6 +238,6 @@ mod tests {
     fn nothing_is_told_by_a_last_of_nothing() {
         let salvage = salvage(vec![damaged("a", 1, &[2])], &[]);
         assert_eq!((salvage.first, salvage.last), (1, 0));
-        assert_eq!(numbers(&salvage), []);
+        assert!(salvage.records.is_empty());
     }
 }

@@ -27,7 +27,8 @@ pub struct Journal {
     /// The number of the last durable record; 0 if none.
     pub(super) last: u64,
     pub(super) next_serial: u64,
-    /// The segment that is appended to, from the first record after an opening or a snapshot on.
+    /// The segment that is appended to, from the first record after an opening or a settled
+    /// snapshot on.
     pub(super) active: Option<Segment>,
     /// The other segments.
     pub(super) closed: Vec<Closed>,
@@ -127,7 +128,10 @@ impl Journal {
         snapshot::write(&path, (through, settled), &self.header, bytes, &self.gate)?;
         self.next_serial += 1;
         self.snapshots.push(Kept { serial, through, settled });
-        self.close_segment();
+        if settled {
+            // So that one day the files before this are superfluous as a whole.
+            self.close_segment();
+        }
         if let Err(error) = self.compact() {
             tracing::warn!("old files of the journal stay until the next snapshot: {error}");
         }

@@ -192,8 +192,7 @@ impl<F: FnMut(Notice)> Desk<F> {
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         let Some(newest) = records.last() else { return Ok(()) };
         let mut failed = 0;
-        loop {
-            let Err(error) = self.journal.append(records) else { break };
+        while let Err(error) = self.journal.append(records) {
             if error.is_full() {
                 if self.full && self.finishing {
                     return Err(error);
