@@ -282,16 +282,25 @@ proptest! {
 
 #[test]
 fn no_change_to_the_header_of_the_database_loses_a_record() {
-    let (_parent, whole) = small(2);
-    let segment = fs::read(whole.join("records-000001.redb")).expect("a file");
-    // All bits of the byte with the flags, and one of each other byte.
-    let flags = (0..8).map(|bit| (9, bit));
-    for (place, bit) in (0..320).map(|place| (place, place % 8)).chain(flags) {
-        let (_parent, directory) = copy(&whole);
-        let mut bytes = segment.clone();
-        bytes[place] ^= 1 << bit;
-        fs::write(directory.join("records-000001.redb"), bytes).expect("written");
-        let opened = open(&directory).expect("recovered");
-        assert_eq!(opened.records, records(1..=10), "bit {bit} of byte {place}");
+    let (_parent, directory) = directory();
+    let mut journal = open_whole(&directory).journal;
+    journal.append(&records(1..=5)).expect("appended");
+    journal.append(&records(6..=10)).expect("appended");
+    // What a crash leaves, and what an end in good order does: closing commits once more.
+    let crashed = copy(&directory);
+    drop(journal);
+    for whole in [crashed.1, directory] {
+        let segment = fs::read(whole.join("records-000001.redb")).expect("a file");
+        // All bits of the byte with the flags, one of which says which commit is the newest, and
+        // one bit of each other byte.
+        let flags = (0..8).map(|bit| (9, bit));
+        for (place, bit) in (0..320).map(|place| (place, place % 8)).chain(flags) {
+            let (_parent, directory) = copy(&whole);
+            let mut bytes = segment.clone();
+            bytes[place] ^= 1 << bit;
+            fs::write(directory.join("records-000001.redb"), bytes).expect("written");
+            let opened = open(&directory).expect("recovered");
+            assert_eq!(opened.records, records(1..=10), "bit {bit} of byte {place}");
+        }
     }
 }
