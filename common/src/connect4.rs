@@ -19,7 +19,10 @@ const WIN: Outcome = Outcome(2);
 const COLUMN_NAMES: &[u8; 64] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-=";
 
 /// A machine word that holds a board: `u64` for boards to 64 bits, `u128` for the others.
-pub trait Bitboard: PrimInt + Debug + Hash + Send + Sync + Into<u128> + TryFrom<u128> + 'static {}
+pub trait Bitboard:
+    PrimInt + Debug + Hash + Send + Sync + Into<u128> + TryFrom<u128> + 'static
+{
+}
 impl Bitboard for u64 {}
 impl Bitboard for u128 {}
 

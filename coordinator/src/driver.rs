@@ -231,7 +231,9 @@ impl Driver {
             self.flush();
         }
         if let Some(recorder) = self.recorder.take() {
-            recorder.snapshot(self.solve.snapshot());
+            if self.solve.is_sound() {
+                recorder.snapshot(self.solve.snapshot());
+            }
             recorder.finish().await?;
         }
         Ok(self.solve)

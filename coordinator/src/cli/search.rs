@@ -123,7 +123,8 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         growth: Growth { a: flags.growth_a, b: flags.growth_b },
         epsilon: flags.epsilon,
     };
-    let mut watch = Watch { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };
+    let mut watch =
+        Watch { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;

@@ -130,14 +130,13 @@ impl SettingsFlags {
             let solve = Solve::new(settings).map_err(|e| CommandError::BadInput(e.to_string()))?;
             return Ok(Driver::new(solve, None, config));
         };
-        let taken = take_up(directory, config.solve_id.clone(), settings).map_err(|error| {
-            match error {
+        let taken =
+            take_up(directory, config.solve_id.clone(), settings).map_err(|error| match error {
                 RecorderError::Journal(
                     wrong @ (JournalError::OtherSolve { .. } | JournalError::OtherVersion { .. }),
                 ) => CommandError::BadInput(wrong.to_string()),
                 other => CommandError::Failed(other.into()),
-            }
-        })?;
+            })?;
         for repair in &taken.repairs {
             warn!("{repair}");
         }

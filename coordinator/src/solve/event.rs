@@ -192,7 +192,9 @@ pub enum Refusal {
     #[error("the report of {0} has been taken in before")]
     Duplicate(LeaseId),
     /// The worker was found out to report what is not true.
-    #[error("the worker '{0}' is quarantined, because it reported what is not true; repair it and give it another name")]
+    #[error(
+        "the worker '{0}' is quarantined, because it reported what is not true; repair it and give it another name"
+    )]
     Quarantined(String),
     /// The subject of a report is no position or question of this solve.
     #[error("the report of {0} is about a position or question that is not of this solve")]

@@ -224,9 +224,9 @@ impl Solve {
     /// An idle worker of another name than the one that lost the node's last lease.
     fn not_the_last_loser(&self, node: NodeRef) -> Option<WorkerId> {
         let loser = self.losses.last_loser(node)?;
-        self.scheduler.idle_workers().find(|&id| {
-            self.scheduler.worker(id).is_some_and(|worker| worker.info.name != loser)
-        })
+        self.scheduler
+            .idle_workers()
+            .find(|&id| self.scheduler.worker(id).is_some_and(|worker| worker.info.name != loser))
     }
 
     /// Lets idle workers search again what others claim.

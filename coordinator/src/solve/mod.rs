@@ -34,8 +34,8 @@ use std::time::Duration;
 use jlpns_common::graph::{GraphSettings, NodeId, Selection};
 use jlpns_common::spec::{GameSpec, MoveError, format_moves, position_after};
 use jlpns_common::{
-    Algorithm, Bounds, Effort, Game, Goal, Initialisation, Move, Outcome, OutcomeScale,
-    Question, Threshold, with_game,
+    Algorithm, Bounds, Effort, Game, Goal, Initialisation, Move, Outcome, OutcomeScale, Question,
+    Threshold, with_game,
 };
 
 pub use event::{Action, Event, LeaseId, Refusal, Subject, WorkerId, WorkerInfo};
@@ -196,8 +196,7 @@ impl Solve {
         let outcome = with_game!(settings.spec.game(), game => {
             game.outcome(&position_after(game, &settings.moves)?)
         });
-        let times =
-            LeaseTimes { length: settings.lease_length, stall_after: settings.stall_after };
+        let times = LeaseTimes { length: settings.lease_length, stall_after: settings.stall_after };
         let mut solve = Solve {
             scale,
             moves_text,

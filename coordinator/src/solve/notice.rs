@@ -77,10 +77,9 @@ impl fmt::Display for Notice {
                 "worker '{worker}' reported what two others contradict; it is quarantined, and its \
                  reports since the last confirmed one do not count"
             ),
-            Notice::Quarantined { worker, contradicted: false } => write!(
-                f,
-                "too many reports of worker '{worker}' were refused; it is quarantined"
-            ),
+            Notice::Quarantined { worker, contradicted: false } => {
+                write!(f, "too many reports of worker '{worker}' were refused; it is quarantined")
+            }
             Notice::Rebuilt { jobs } => {
                 write!(f, "the tree was built anew from the {jobs} reports that count")
             }

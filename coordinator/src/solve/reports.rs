@@ -281,7 +281,11 @@ impl Solve {
         match self.trust.decide(number, name, found) {
             Finding::Open => {}
             Finding::Confirmed(claim) => {
-                self.record(Record::Confirmed { worker: claim.worker, through: number }, None, None);
+                self.record(
+                    Record::Confirmed { worker: claim.worker, through: number },
+                    None,
+                    None,
+                );
             }
             Finding::Disputed { claim, against } => {
                 let moves = self.move_names(&claim.moves);

@@ -11,7 +11,7 @@ use super::{Action, Notice, Record, Snapshot, Solve, SolveSettings, Trust};
 
 /// A snapshot is due after records for this share of the tree's nodes, as a divisor: reading the
 /// records takes less time than reading the tree.
-const TREE_SHARE: u64 = 4;
+const TREE_SHARE: u64 = 16;
 
 /// Why a solve cannot be taken up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,8 +127,7 @@ impl Solve {
                 let standing = snapshot.standings.iter().find(|(other, _)| other == name);
                 standing.is_some_and(|(_, standing)| standing.quarantined.is_some())
             };
-            let clean =
-                liars.iter().all(|(name, &after)| snapshot.through <= after || knows(name));
+            let clean = liars.iter().all(|(name, &after)| snapshot.through <= after || knows(name));
             if !clean || first > snapshot.through + 1 {
                 continue;
             }
@@ -168,6 +167,11 @@ impl Solve {
         // What has ended in this life of the solve has ended.
         self.ended.iter().for_each(|lease| ended.insert(lease));
         self.ended = ended;
+    }
+
+    /// Whether a snapshot would hold nothing that is about to be taken down.
+    pub fn is_sound(&self) -> bool {
+        !self.rebuilding
     }
 
     /// The solve as it is now, as far as it counts.

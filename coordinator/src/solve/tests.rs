@@ -223,13 +223,7 @@ impl Cluster {
     fn report(&mut self, worker: WorkerId, held: &Held) -> Result<(), Refusal> {
         let findings = run(&self.solve.settings().spec, &held.job);
         let elapsed = Duration::from_millis(20);
-        self.send(Event::Reported {
-            worker,
-            lease: held.lease,
-            subject: None,
-            findings,
-            elapsed,
-        })
+        self.send(Event::Reported { worker, lease: held.lease, subject: None, findings, elapsed })
     }
 
     /// A report that cannot be true is refused, and the job goes out again.
@@ -251,13 +245,9 @@ impl Cluster {
         let before = self.solve.status(self.now);
         let Held { worker, lease, .. } = *held;
         let elapsed = Duration::ZERO;
-        let refusal = self.send(Event::Reported {
-            worker,
-            lease,
-            subject: None,
-            findings,
-            elapsed,
-        }).unwrap_err();
+        let refusal = self
+            .send(Event::Reported { worker, lease, subject: None, findings, elapsed })
+            .unwrap_err();
         assert!(matches!(refusal, Refusal::BadFindings(..)), "{refusal}");
         let after = self.solve.status(self.now);
         assert_eq!(after.refused, before.refused + 1);

@@ -65,9 +65,7 @@ impl Disk {
 
     /// Whether the report of this lease was ordered to be written.
     pub fn is_under_way(&self, lease: LeaseId) -> bool {
-        let of = |(_, record): &(u64, Arc<Record>)| {
-            matches!(&**record, Record::Report(report) if report.lease == lease)
-        };
+        let of = |(_, record): &(u64, Arc<Record>)| matches!(&**record, Record::Report(report) if report.lease == lease);
         self.waiting.iter().chain(&self.committing).any(of)
     }
 

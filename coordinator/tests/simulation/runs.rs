@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use jlpns_common::graph::Selection;
 use jlpns_common::spec::{GameSpec, parse_moves, position_after};
-use jlpns_common::{
-    Algorithm, Bounds, Initialisation, Outcome, brute_force, with_game,
-};
+use jlpns_common::{Algorithm, Bounds, Initialisation, Outcome, brute_force, with_game};
 use jlpns_coordinator::solve::{Solve, SolveSettings};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -90,9 +88,10 @@ fn check_journal(world: &World) {
 
 fn seeds(count: u64) -> impl Iterator<Item = (u64, StdRng)> {
     // One seed, or as many as are asked for: JLPNS_SIMULATION_SEED=17 repeats a failure.
-    let wanted = std::env::var("JLPNS_SIMULATION_SEED").ok().map(|seed| seed.parse().expect("a number"));
-    let more: u64 = std::env::var("JLPNS_SIMULATION_SEEDS")
-        .map_or(1, |times| times.parse().expect("a factor"));
+    let wanted =
+        std::env::var("JLPNS_SIMULATION_SEED").ok().map(|seed| seed.parse().expect("a number"));
+    let more: u64 =
+        std::env::var("JLPNS_SIMULATION_SEEDS").map_or(1, |times| times.parse().expect("a factor"));
     let range = wanted.map_or(0..count * more, |seed: u64| seed..seed + 1);
     range.map(|seed| (seed, StdRng::seed_from_u64(seed)))
 }
@@ -135,19 +134,20 @@ fn any_faults(rng: &mut StdRng) -> Faults {
 
 #[test]
 fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
-    let mut sum = Counts::default(); let t0 = std::time::Instant::now();
+    let mut sum = Counts::default();
+    let t0 = std::time::Instant::now();
     for (seed, mut rng) in seeds(1_000) {
         let _seed = Seed(seed);
-        if std::env::var_os("SIMV").is_some() { eprintln!("seed {seed} {:?}", t0.elapsed()); }
+        if std::env::var_os("SIMV").is_some() {
+            eprintln!("seed {seed} {:?}", t0.elapsed());
+        }
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
         settings.sub_search = pick(&mut rng, &[Algorithm::Pns, Algorithm::Gpns, Algorithm::Pn2]);
         settings.merge = rng.random_range(0..4) > 0;
         settings.recheck = pick(&mut rng, &[0.0, 0.01, 1.0]);
-        settings.selection = pick(
-            &mut rng,
-            &[Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss],
-        );
+        settings.selection =
+            pick(&mut rng, &[Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss]);
         let count = rng.random_range(1..8);
         let workers = workers(count, &mut rng);
         let faults = any_faults(&mut rng);
@@ -180,7 +180,9 @@ fn a_liar_is_found_out_and_what_it_said_does_not_count() {
         settings.journal = rng.random_range(0..3) > 0;
         let mut workers = workers(rng.random_range(4..7), &mut rng);
         workers[0].liar = true;
-        let faults = if rng.random_range(0..2) == 0 { Faults::default() } else {
+        let faults = if rng.random_range(0..2) == 0 {
+            Faults::default()
+        } else {
             Faults { until: Duration::from_secs(100), ..any_faults(&mut rng) }
         };
         let mut world = World::new(settings, faults, workers, rng);

@@ -8,8 +8,8 @@ use jlpns_common::{Findings, Job, Move};
 use jlpns_coordinator::solve::{
     Action, Event, LeaseId, Refusal, Solve, SolveSettings, WorkerId, WorkerInfo,
 };
-use rand::rngs::StdRng;
 use rand::RngExt;
+use rand::rngs::StdRng;
 
 use crate::disk::Disk;
 use crate::worker::{Filed, Running, Searcher, Worker, contrary};
@@ -80,13 +80,28 @@ enum Down {
 enum Happening {
     ToCoordinator(WorkerId, Up),
     ToWorker(WorkerId, Down),
-    SearchEnds { worker: usize, instance: u64, lease: LeaseId, stopped: bool },
-    Heartbeat { worker: usize, connection: WorkerId },
-    Connect { worker: usize, instance: u64 },
+    SearchEnds {
+        worker: usize,
+        instance: u64,
+        lease: LeaseId,
+        stopped: bool,
+    },
+    Heartbeat {
+        worker: usize,
+        connection: WorkerId,
+    },
+    Connect {
+        worker: usize,
+        instance: u64,
+    },
     /// The coordinator notices that a connection is gone.
     Noticed(WorkerId),
-    Committed { life: u64 },
-    Tick { life: u64 },
+    Committed {
+        life: u64,
+    },
+    Tick {
+        life: u64,
+    },
     Fault(Fault),
     CoordinatorStarts,
     DiskHasRoom,
@@ -312,7 +327,8 @@ impl World {
         }
         if let Up::Hello = up {
             let worker = self.owners[&connection];
-            if self.workers[worker].connection != Some(connection) || self.open.contains(&connection)
+            if self.workers[worker].connection != Some(connection)
+                || self.open.contains(&connection)
             {
                 return;
             }
@@ -459,7 +475,8 @@ impl World {
                 findings = lie.into();
             }
         }
-        let subject = jlpns_coordinator::solve::Subject { moves: job.moves, question: job.question };
+        let subject =
+            jlpns_coordinator::solve::Subject { moves: job.moves, question: job.question };
         let filed = Filed { lease, subject, findings };
         worker.unacknowledged.insert(lease, filed.clone());
         if let Some(connection) = worker.connection {
@@ -564,9 +581,10 @@ impl World {
             }
             Fault::CoordinatorCrash | Fault::DiskFull | Fault::Freeze => {}
         }
-        let mean = self.means().into_iter().find(|(other, _)| {
-            std::mem::discriminant(other) == std::mem::discriminant(&fault)
-        });
+        let mean = self
+            .means()
+            .into_iter()
+            .find(|(other, _)| std::mem::discriminant(other) == std::mem::discriminant(&fault));
         if let Some((fault, mean)) = mean {
             self.next_fault(fault, mean);
         }
@@ -619,7 +637,9 @@ impl World {
     /// Sees to it that the solve gets its next tick.
     fn arm(&mut self) {
         let next = self.solve.as_ref().and_then(Solve::next_deadline);
-        let Some(next) = next.map(|next| (next + self.began).max(self.frozen_until)) else { return };
+        let Some(next) = next.map(|next| (next + self.began).max(self.frozen_until)) else {
+            return;
+        };
         let next = next.max(self.now);
         if self.next_tick.is_none_or(|tick| next < tick) {
             self.next_tick = Some(next);

@@ -152,7 +152,8 @@ async fn renewed_leases_stay() {
         tokio::time::advance(Duration::from_secs(5)).await;
         // A report of a lease that nobody knows: its acknowledgement says that all has arrived.
         let findings = Some(v1::Findings { efforts: vec![3, 4], ..Default::default() });
-        let reports = vec![v1::Report { lease_id: 77, findings, elapsed_us: 1 }];
+        let reports =
+            vec![v1::Report { lease_id: 77, findings, elapsed_us: 1, ..Default::default() }];
         let renewals = vec![lease];
         let batch = v1::WorkerBatch { renewals, reports, ..Default::default() };
         worker.say(FromWorker::Batch(batch)).await;
@@ -176,6 +177,7 @@ async fn a_draining_worker_gets_no_more_leases() {
             lease_id: lease.lease_id,
             findings: Some(v1::Findings { efforts: vec![3, 4], nodes: 5, ..Default::default() }),
             elapsed_us: 1,
+            ..Default::default()
         };
         leaver
             .say(FromWorker::Batch(v1::WorkerBatch { reports: vec![report], ..Default::default() }))
@@ -348,7 +350,12 @@ async fn the_end_is_told_to_every_worker() {
         assert!(lease.job.is_some_and(|job| job.moves.is_empty()), "the first job is the root");
         let efforts = vec![0, u32::MAX];
         let findings = Some(v1::Findings { efforts, nodes: 5, ..Default::default() });
-        let reports = vec![v1::Report { lease_id: lease.lease_id, findings, elapsed_us: 1 }];
+        let reports = vec![v1::Report {
+            lease_id: lease.lease_id,
+            findings,
+            elapsed_us: 1,
+            ..Default::default()
+        }];
         busy.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
         for stream in [&mut busy, &mut idle] {
             let over = loop {

@@ -118,13 +118,19 @@ fn lease_id() -> impl Strategy<Value = u64> {
 fn message() -> impl Strategy<Value = FromWorker> {
     let hello = (any::<u32>(), ".{0,5}", any::<u32>(), any::<u64>()).prop_map(
         |(protocol_version, name, slots, memory_bytes)| {
-            FromWorker::Hello(v1::Hello { protocol_version, name, slots, memory_bytes })
+            FromWorker::Hello(v1::Hello {
+                protocol_version,
+                name,
+                slots,
+                memory_bytes,
+                ..Default::default()
+            })
         },
     );
     let progress = (lease_id(), findings())
         .prop_map(|(lease_id, findings)| v1::Progress { lease_id, findings });
     let report = (lease_id(), findings(), any::<u32>()).prop_map(|(lease_id, findings, us)| {
-        v1::Report { lease_id, findings, elapsed_us: u64::from(us) }
+        v1::Report { lease_id, findings, elapsed_us: u64::from(us), ..Default::default() }
     });
     let decline =
         (lease_id(), ".{0,20}").prop_map(|(lease_id, reason)| v1::Decline { lease_id, reason });

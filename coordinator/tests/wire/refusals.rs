@@ -51,15 +51,18 @@ fn findings() -> v1::Findings {
 }
 
 fn report(findings: v1::Findings) -> FromWorker {
-    let report = v1::Report { lease_id: 1, findings: Some(findings), elapsed_us: 1 };
+    let report =
+        v1::Report { lease_id: 1, findings: Some(findings), elapsed_us: 1, ..Default::default() };
     FromWorker::Batch(v1::WorkerBatch { reports: vec![report], ..Default::default() })
 }
 
 #[tokio::test]
 async fn bad_batches_end_the_stream_and_give_the_leases_back() {
     let batch = v1::WorkerBatch::default;
-    let no_findings = v1::Report { lease_id: 1, findings: None, elapsed_us: 1 };
-    let long = v1::Report { findings: Some(findings()), elapsed_us: u64::MAX, ..no_findings };
+    let no_findings =
+        v1::Report { lease_id: 1, findings: None, elapsed_us: 1, ..Default::default() };
+    let long =
+        v1::Report { findings: Some(findings()), elapsed_us: u64::MAX, ..no_findings.clone() };
     let child = v1::ChildFindings { r#move: 1, efforts: vec![3] };
     let cases = [
         (FromWorker::Hello(hello()), "a second hello on one stream; there must be one"),
@@ -129,9 +132,19 @@ async fn reports_that_do_not_fit_are_counted_and_acknowledged() {
         let coordinator = Coordinator::start(settings("connect4:4x4"));
         let mut stream = coordinator.join(1).await;
         let lease = stream.batch().await.leases[0].lease_id;
-        let unknown = v1::Report { lease_id: 77, findings: Some(findings()), elapsed_us: 1 };
+        let unknown = v1::Report {
+            lease_id: 77,
+            findings: Some(findings()),
+            elapsed_us: 1,
+            ..Default::default()
+        };
         let too_wide = v1::Findings { efforts: vec![1; 8], ..findings() };
-        let too_wide = v1::Report { lease_id: lease, findings: Some(too_wide), elapsed_us: 1 };
+        let too_wide = v1::Report {
+            lease_id: lease,
+            findings: Some(too_wide),
+            elapsed_us: 1,
+            ..Default::default()
+        };
         let reports = vec![unknown, too_wide];
         stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
         let answer = stream.batch().await;

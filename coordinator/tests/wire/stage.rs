@@ -38,6 +38,10 @@ pub fn settings(spec: &str) -> SolveSettings {
         memory: 64 << 20,
         lease_length: Duration::from_secs(30),
         report_interval: Duration::from_secs(1),
+        stall_after: Duration::from_secs(120),
+        recheck: 0.0,
+        journal: false,
+        snapshot_records: 1_000,
     }
 }
 
@@ -45,7 +49,7 @@ pub fn settings(spec: &str) -> SolveSettings {
 pub fn driver(settings: SolveSettings) -> Driver {
     let spec = settings.spec.to_string();
     let solve = Solve::new(settings).expect("legal moves");
-    Driver::new(solve, DriverConfig { solve_id: spec.clone(), ..DriverConfig::new(spec) })
+    Driver::new(solve, None, DriverConfig { solve_id: spec.clone(), ..DriverConfig::new(spec) })
 }
 
 /// A worker for such solves.
@@ -143,6 +147,7 @@ pub fn hello() -> v1::Hello {
         name: "ghost".to_owned(),
         slots: 1,
         memory_bytes: 0,
+        instance: 0,
     }
 }
 

@@ -301,10 +301,9 @@ impl Client {
         let stop = Arc::new(AtomicBool::new(false));
         match self.held.entry(lease.lease_id) {
             MapEntry::Occupied(_) => return Err("the worker holds it already".to_owned()),
-            MapEntry::Vacant(entry) => entry.insert(Held {
-                stop: stop.clone(),
-                subject: v1::Subject::from(&job),
-            }),
+            MapEntry::Vacant(entry) => {
+                entry.insert(Held { stop: stop.clone(), subject: v1::Subject::from(&job) })
+            }
         };
         debug!("lease {} taken: {job:?}", lease.lease_id);
         let report_interval = Duration::from_millis(report_interval);

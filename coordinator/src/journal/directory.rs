@@ -1,0 +1,160 @@
+//! The files of a journal by their names, replaced and moved so that a crash leaves either the old
+//! or the new.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::JournalError;
+use super::gate::{Gate, Step};
+
+/// The name of the file with the header.
+pub(super) const IDENTITY: &str = "solve.json";
+/// The name of the file that is locked while the journal is open.
+const LOCK: &str = "lock";
+/// What the names of files end in that are not written to the end yet.
+const UNFINISHED: &str = ".new";
+
+/// The name of a segment.
+pub(super) fn segment_name(serial: u64) -> String {
+    format!("records-{serial:06}.redb")
+}
+
+/// The name of a snapshot.
+pub(super) fn snapshot_name(serial: u64) -> String {
+    format!("snapshot-{serial:06}")
+}
+
+/// Where a file is written before it gets its own name.
+pub(super) fn unfinished(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    PathBuf::from(name)
+}
+
+/// The files of a journal, by serial number.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// The segments, oldest first.
+    pub segments: Vec<u64>,
+    /// The snapshots, oldest first.
+    pub snapshots: Vec<u64>,
+    /// Files that a crash left half written.
+    pub unfinished: Vec<PathBuf>,
+    /// More than the serial number of any file, damaged ones that were moved aside among them.
+    pub next_serial: u64,
+}
+
+/// Makes the directory, for its owner only, if it is not there.
+pub(super) fn create(directory: &Path) -> Result<(), JournalError> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(directory).map_err(JournalError::at("make the directory", directory))?;
+    match directory.parent() {
+        Some(parent) if parent != Path::new("") => sync_directory(parent),
+        _ => Ok(()),
+    }
+}
+
+/// Locks the journal for as long as the file is kept.
+pub(super) fn lock(directory: &Path) -> Result<File, JournalError> {
+    let path = directory.join(LOCK);
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(JournalError::at("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(JournalError::InUse { directory: directory.to_owned() })
+        }
+        Err(TryLockError::Error(error)) => Err(JournalError::at("lock", &path)(error)),
+    }
+}
+
+/// Looks what is in the directory. Names that are not a journal's are passed over.
+pub(super) fn list(directory: &Path) -> Result<Listing, JournalError> {
+    let failed = || JournalError::at("read the directory", directory);
+    let mut listing = Listing { next_serial: 1, ..Listing::default() };
+    for entry in fs::read_dir(directory).map_err(failed())? {
+        let entry = entry.map_err(failed())?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let (serials, rest) = if let Some(rest) = name.strip_prefix("records-") {
+            (Some(&mut listing.segments), rest)
+        } else if let Some(rest) = name.strip_prefix("snapshot-") {
+            (Some(&mut listing.snapshots), rest)
+        } else {
+            (None, name)
+        };
+        if name.ends_with(UNFINISHED) && (serials.is_some() || name.starts_with(IDENTITY)) {
+            listing.unfinished.push(entry.path());
+            continue;
+        }
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if let (Some(serials), Ok(serial)) = (serials, rest[..digits].parse::<u64>()) {
+            listing.next_serial = listing.next_serial.max(serial.saturating_add(1));
+            if name == segment_name(serial) || name == snapshot_name(serial) {
+                serials.push(serial);
+            }
+        }
+    }
+    listing.segments.sort_unstable();
+    listing.snapshots.sort_unstable();
+    Ok(listing)
+}
+
+/// Brings names that were made, changed or removed to the disk.
+pub(super) fn sync_directory(directory: &Path) -> Result<(), JournalError> {
+    if cfg!(unix) {
+        File::open(directory)
+            .and_then(|directory| directory.sync_all())
+            .map_err(JournalError::at("sync the directory", directory))?;
+    }
+    Ok(())
+}
+
+/// Writes a file that is there whole or not at all, and is on disk when this returns.
+pub(super) fn write_whole(path: &Path, parts: &[&[u8]], gate: &Gate) -> Result<(), JournalError> {
+    let new = unfinished(path);
+    let write = || -> io::Result<()> {
+        let mut file = File::create(&new)?;
+        for part in parts {
+            gate.ask(Step::Write(part.len()))?;
+            file.write_all(part)?;
+        }
+        gate.ask(Step::Sync)?;
+        file.sync_all()?;
+        fs::rename(&new, path)
+    };
+    if let Err(error) = write() {
+        // The error is what matters; a file left here is removed when the journal is next opened.
+        let _ = fs::remove_file(&new);
+        return Err(JournalError::at("write", path)(error));
+    }
+    sync_directory(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// Moves a file out of the way, under a name that says that it is damaged. Returns that name.
+/// The caller syncs the directory.
+pub(super) fn move_aside(directory: &Path, name: &str) -> Result<String, JournalError> {
+    let aside = aside_name(directory, name);
+    let from = directory.join(name);
+    fs::rename(&from, directory.join(&aside)).map_err(JournalError::at("move", &from))?;
+    Ok(aside)
+}
+
+/// The name under which [`move_aside`] would keep a file.
+fn aside_name(directory: &Path, name: &str) -> String {
+    (1..)
+        .map(|count: u64| format!("{name}.damaged-{count}"))
+        .find(|aside| !directory.join(aside).exists())
+        .expect("some number is free")
+}

@@ -1,0 +1,275 @@
+//! The thread that owns a journal: it commits in groups, and waits for room when the disk is full.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::error::JournalError;
+use super::{Journal, Record};
+
+/// How long to wait before something that failed is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long to wait before a snapshot that did not fit is tried again.
+const SNAPSHOT_PAUSE: Duration = Duration::from_secs(10);
+/// How often something is tried that fails for another reason than a full disk.
+const TRIES: u32 = 3;
+/// Bytes of records after which a commit takes no more of them.
+const COMMIT_SIZE: usize = 4 << 20;
+
+/// What a writer is told to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Append these records.
+    Append(Vec<Record>),
+    /// Write a snapshot, and compact; as [`Journal::snapshot`].
+    Snapshot {
+        /// The number of the last record it covers.
+        through: u64,
+        /// Whether it is settled.
+        settled: bool,
+        /// What it says.
+        bytes: Vec<u8>,
+    },
+    /// Mark a snapshot as settled, and compact; as [`Journal::settle`].
+    Settle {
+        /// The number of the last record it covers.
+        through: u64,
+    },
+}
+
+/// What a writer tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// All records up to this number are on disk.
+    Durable {
+        /// The number of the last of them.
+        through: u64,
+    },
+    /// A snapshot is on disk. One that did not fit is tried again, until a newer one is ordered.
+    Snapshotted {
+        /// The number of the last record it covers.
+        through: u64,
+    },
+    /// There is no room for records; they are kept in memory and tried again. Said once until
+    /// there is room.
+    Full {
+        /// A sentence with the file that did not fit.
+        reason: String,
+    },
+    /// There is room again.
+    Room,
+    /// The journal cannot be written, for this reason. No order is carried out any more.
+    Failed(String),
+}
+
+/// A thread that owns a journal. If this is dropped, the thread ends after all that was ordered.
+#[derive(Debug)]
+pub struct Writer {
+    orders: Sender<Order>,
+    thread: JoinHandle<Result<(), JournalError>>,
+}
+
+impl Writer {
+    /// Starts the thread. It calls `notify`, which should return soon, as others wait for it.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread left.
+    pub fn start(
+        journal: Journal,
+        notify: impl FnMut(Notice) + Send + 'static,
+    ) -> io::Result<Writer> {
+        let (orders, inbox) = mpsc::channel();
+        let desk = Desk {
+            journal,
+            notify,
+            inbox,
+            waiting: VecDeque::new(),
+            finishing: false,
+            full: false,
+            postponed: None,
+        };
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
+        Ok(Writer { orders, thread })
+    }
+
+    /// Orders something; orders are carried out one after the other. Returns at once.
+    pub fn order(&self, order: Order) {
+        // A thread that is gone has said so, or says so when it is asked to finish.
+        let _ = self.orders.send(order);
+    }
+
+    /// Waits until all that was ordered is on disk. A full disk is not waited for: what does not
+    /// fit is tried once more and then given up.
+    ///
+    /// # Errors
+    ///
+    /// What kept the last records from the disk.
+    pub fn finish(self) -> Result<(), JournalError> {
+        let Writer { orders, thread } = self;
+        drop(orders);
+        thread.join().unwrap_or(Err(JournalError::WriterDied))
+    }
+}
+
+/// A snapshot that did not fit.
+struct Postponed {
+    snapshot: (u64, bool, Vec<u8>),
+    since: Instant,
+}
+
+/// The thread's side.
+struct Desk<F> {
+    journal: Journal,
+    notify: F,
+    inbox: Receiver<Order>,
+    /// Orders that came in, oldest first.
+    waiting: VecDeque<Order>,
+    /// Whether no more orders can come.
+    finishing: bool,
+    /// Whether the last commit did not fit.
+    full: bool,
+    postponed: Option<Postponed>,
+}
+
+impl<F: FnMut(Notice)> Desk<F> {
+    fn work(mut self) -> Result<(), JournalError> {
+        let worked = self.carry_out_all();
+        if let Err(error) = &worked {
+            (self.notify)(Notice::Failed(error.to_string()));
+        }
+        worked
+    }
+
+    fn carry_out_all(&mut self) -> Result<(), JournalError> {
+        while self.receive() {
+            while let Some(order) = self.waiting.pop_front() {
+                match order {
+                    Order::Append(records) => {
+                        let records = self.gather(records);
+                        self.append(&records)?;
+                    }
+                    Order::Settle { through } => self.settle(through),
+                    Order::Snapshot { through, settled, bytes } => {
+                        self.postponed = None;
+                        self.snapshot((through, settled, bytes))?;
+                    }
+                }
+            }
+            if let Some(postponed) =
+                self.postponed.take_if(|it| it.since.elapsed() >= SNAPSHOT_PAUSE)
+            {
+                self.snapshot(postponed.snapshot)?;
+            }
+        }
+        match self.postponed.take() {
+            Some(postponed) => self.snapshot(postponed.snapshot),
+            None => Ok(()),
+        }
+    }
+
+    /// Waits for an order and takes all that are there. False if none can come any more.
+    fn receive(&mut self) -> bool {
+        match self.inbox.recv() {
+            Ok(order) => self.waiting.push_back(order),
+            Err(mpsc::RecvError) => self.finishing = true,
+        }
+        self.waiting.extend(self.inbox.try_iter());
+        !self.waiting.is_empty()
+    }
+
+    /// Takes records of the orders that wait behind these into the same commit.
+    fn gather(&mut self, mut records: Vec<Record>) -> Vec<Record> {
+        let size = |records: &[Record]| records.iter().map(|it| it.bytes.len()).sum::<usize>();
+        let mut gathered = size(&records);
+        self.waiting.extend(self.inbox.try_iter());
+        while gathered < COMMIT_SIZE
+            && let Some(Order::Append(more)) = self.waiting.front_mut()
+        {
+            gathered += size(more);
+            records.append(more);
+            self.waiting.pop_front();
+        }
+        records
+    }
+
+    fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        let Some(newest) = records.last() else { return Ok(()) };
+        let mut failed = 0;
+        while let Err(error) = self.journal.append(records) {
+            if error.is_full() {
+                if self.full && self.finishing {
+                    return Err(error);
+                }
+                if !std::mem::replace(&mut self.full, true) {
+                    (self.notify)(Notice::Full { reason: error.to_string() });
+                }
+            } else {
+                failed += 1;
+                if failed >= TRIES || matches!(error, JournalError::OutOfOrder { .. }) {
+                    return Err(error);
+                }
+                tracing::warn!("the journal is tried again: {error}");
+            }
+            self.pause();
+        }
+        if std::mem::take(&mut self.full) {
+            (self.notify)(Notice::Room);
+        }
+        (self.notify)(Notice::Durable { through: newest.number });
+        Ok(())
+    }
+
+    fn settle(&mut self, through: u64) {
+        if let Err(error) = self.journal.settle(through) {
+            tracing::warn!("a snapshot is not settled, and the records before it stay: {error}");
+        }
+    }
+
+    fn snapshot(&mut self, snapshot: (u64, bool, Vec<u8>)) -> Result<(), JournalError> {
+        let (through, settled, bytes) = &snapshot;
+        let mut failed = 0;
+        loop {
+            match self.journal.snapshot(*through, *settled, bytes) {
+                Ok(()) => {
+                    (self.notify)(Notice::Snapshotted { through: *through });
+                    return Ok(());
+                }
+                Err(error) if error.is_full() => {
+                    // The records are on disk without it.
+                    tracing::warn!("a snapshot does not fit and is tried again later: {error}");
+                    if !self.finishing {
+                        self.postponed = Some(Postponed { snapshot, since: Instant::now() });
+                    }
+                    return Ok(());
+                }
+                Err(error) => {
+                    failed += 1;
+                    if failed >= TRIES || matches!(error, JournalError::OutOfOrder { .. }) {
+                        return Err(error);
+                    }
+                    tracing::warn!("a snapshot is tried again: {error}");
+                    self.pause();
+                }
+            }
+        }
+    }
+
+    /// Waits a while and takes the orders that come meanwhile.
+    fn pause(&mut self) {
+        let end = Instant::now() + PAUSE;
+        loop {
+            match self.inbox.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(order) => self.waiting.push_back(order),
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Whoever waits for the end should not wait longer than for one more try.
+                    self.finishing = true;
+                    return;
+                }
+            }
+        }
+    }
+}
