@@ -5,10 +5,12 @@
 //! - [`service`]: the gRPC service in front of it; [`serve`] puts it on a listener, and
 //!   [`status`] words its state.
 //! - [`embedded`]: coordinator and worker in one process.
+//! - [`simulate`]: a solve on virtual workers, in virtual time.
 
 pub mod driver;
 pub mod embedded;
 pub mod serve;
 pub mod service;
+pub mod simulate;
 pub mod solve;
 pub mod status;
