@@ -3,6 +3,7 @@
 //! - [`solve`] and [`serve`]: `jlpns solve` and `jlpns serve`; [`settings`] are the flags of both,
 //!   and [`report`] is what both tell of a solve.
 //! - [`search`]: `jlpns search`, one search in this process.
+//! - [`simulate`]: `jlpns simulate`, a solve on virtual workers.
 //! - [`status`] and [`health`]: `jlpns status` and `jlpns health`, which [`ask`] a running
 //!   coordinator.
 //! - [`values`]: how the values of flags are read.
@@ -19,6 +20,7 @@ mod report;
 mod search;
 mod serve;
 mod settings;
+mod simulate;
 mod solve;
 mod status;
 mod values;
@@ -46,6 +48,9 @@ enum Command {
     Serve(serve::ServeFlags),
     /// Run one search in this process, without jobs, as in the papers
     Search(search::SearchFlags),
+    /// Show how a solve speeds up with the number of workers, without having them: real searches in
+    /// virtual time
+    Simulate(simulate::SimulateFlags),
     /// Print the state of a running solve
     Status(status::StatusFlags),
     /// Exit with 0 if a coordinator is serving, with 1 if not
@@ -116,6 +121,7 @@ pub fn run() -> End {
         Command::Solve(flags) => solve::run(&flags),
         Command::Serve(flags) => serve::run(&flags),
         Command::Search(flags) => search::run(&flags),
+        Command::Simulate(flags) => simulate::run(&flags),
         Command::Status(flags) => status::run(&flags),
         Command::Health(flags) => health::run(&flags),
     };

@@ -82,12 +82,18 @@ impl SettingsFlags {
     /// The solve that is asked for, with `memory` bytes for its tree, whose first job goes out when
     /// `await_workers` workers have joined.
     pub fn solve(&self, memory: u64, await_workers: usize) -> Result<Solve, CommandError> {
+        let settings = self.settings(memory, await_workers)?;
+        Solve::new(settings).map_err(|error| CommandError::BadInput(error.to_string()))
+    }
+
+    /// The settings of that solve.
+    fn settings(&self, memory: u64, await_workers: usize) -> Result<SolveSettings, CommandError> {
         let spec = values::spec(&self.spec)?;
         let (goal, moves) = with_game!(spec.game(), game => {
             let goal = values::goal(jlpns_common::Game::scale(game), self.goal.as_deref())?;
             (goal, values::moves(game, &self.moves)?)
         });
-        let settings = SolveSettings {
+        Ok(SolveSettings {
             spec,
             moves,
             goal,
@@ -100,7 +106,6 @@ impl SettingsFlags {
             memory,
             lease_length: LEASE_LENGTH,
             report_interval: REPORT_INTERVAL,
-        };
-        Solve::new(settings).map_err(|error| CommandError::BadInput(error.to_string()))
+        })
     }
 }

@@ -9,6 +9,7 @@
 //! - `coordinator`: the solve with a clock of its own; the only file that knows its events.
 //! - `worker`: slots, the leases that wait for them, and the searches on them.
 //! - `delays`: how long messages and searches take.
+//! - `rate`: how fast searches really are here.
 //! - `queue`: what will happen, in the order of virtual time.
 //!
 //! `docs/simulate.md` says what is modelled and what is not.
@@ -16,6 +17,7 @@
 mod coordinator;
 mod delays;
 mod queue;
+mod rate;
 mod run;
 mod worker;
 
@@ -23,4 +25,5 @@ mod worker;
 mod tests;
 
 pub use coordinator::{CoordinatorCost, first_job};
+pub use rate::measure_rate;
 pub use run::{Cluster, Run, Simulation, SimulationError, SoFar, Spectator, simulate};
