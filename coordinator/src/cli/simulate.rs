@@ -214,8 +214,8 @@ fn simulate_all(
             Err(error) => return Err(error.into()),
         };
         info!(
-            "{} slots: {} after {:.3} virtual seconds; {:.1} s here",
-            cluster.slots(),
+            "{}: {} after {:.3} virtual seconds; {:.1} s here",
+            count(cluster.slots()),
             if run.end.is_some() { "solved" } else { "given up" },
             run.time.as_secs_f64(),
             desk.began.elapsed().as_secs_f64(),
@@ -226,16 +226,21 @@ fn simulate_all(
             && run.end != other.end
         {
             bail!(
-                "the answers differ: {:?} with {} slots, {:?} with {}; this is a mistake in jlpns",
+                "the answers differ: {:?} with {}, {:?} with {}; this is a mistake in jlpns",
                 other.end,
-                other.cluster.slots(),
+                count(other.cluster.slots()),
                 run.end,
-                cluster.slots(),
+                count(cluster.slots()),
             );
         }
         runs.push(run);
     }
     Ok(())
+}
+
+/// `1 slot` or `64 slots`.
+fn count(slots: u64) -> String {
+    format!("{} slot{}", grouped(slots), if slots == 1 { "" } else { "s" })
 }
 
 /// Shows how far a run has come, and stops it on a signal.
@@ -253,7 +258,8 @@ impl Spectator for Desk {
         let (slots, here) = (self.slots, self.began.elapsed());
         self.progress.show_when_due(|_| {
             format!(
-                "{slots} slots: {:.3} virtual seconds, {} jobs begun, {} nodes, {} here",
+                "{}: {:.3} virtual seconds, {} jobs begun, {} nodes, {} here",
+                count(slots),
                 so_far.time.as_secs_f64(),
                 grouped(so_far.jobs),
                 grouped(so_far.nodes),

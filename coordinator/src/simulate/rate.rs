@@ -12,9 +12,14 @@ use super::coordinator::first_job;
 use super::run::{SimulationError, SoFar, Spectator};
 use crate::solve::SolveSettings;
 
+/// The most memory that is measured with, in bytes: a table that is larger would not be touched
+/// everywhere in time, and the system would be measured as it hands out fresh memory.
+const MOST_MEMORY: u64 = 64 << 20;
+
 /// Runs the sub-search of `settings` on the root, as a worker with `memory` bytes for one search
-/// would, again and again for at least `length` of real time. Returns the nodes that it created a
-/// second; `None` if there is nothing to search.
+/// would, again and again for at least `length` of real time. Returns the nodes a second that it
+/// created in the median of its parts, so that neither a cold start nor an interruption tells;
+/// `None` if there is nothing to search.
 pub fn measure_rate(
     settings: &SolveSettings,
     memory: u64,
@@ -24,39 +29,69 @@ pub fn measure_rate(
 ) -> Result<Option<NonZero<u64>>, SimulationError> {
     let Some(mut job) = first_job(settings)? else { return Ok(None) };
     job.budget = u64::MAX;
-    let mut stopwatch =
-        Stopwatch { left: length, began: Instant::now(), stopped: false, spectator };
-    let (mut nodes, mut time) = (0, Duration::ZERO);
-    while time < length {
+    let memory = memory.min(MOST_MEMORY);
+    let (began, mut nodes, mut rates) = (Instant::now(), 0, Vec::new());
+    while began.elapsed() < length {
         // Each with an empty table, or there would be nothing left to search.
         let searcher =
             searching.searcher(&settings.spec, memory, 1).map_err(SimulationError::Search)?;
-        (stopwatch.left, stopwatch.began) = (length - time, Instant::now());
+        let mut stopwatch = Stopwatch {
+            ends: began + length,
+            last: (Instant::now(), 0),
+            rates: &mut rates,
+            stopped: false,
+            spectator,
+        };
         let found = searcher.search(&job, &mut stopwatch).map_err(SimulationError::Search)?;
-        time += stopwatch.began.elapsed();
-        nodes += found.nodes;
         if stopwatch.stopped {
             return Err(SimulationError::Stopped);
         }
+        nodes += found.nodes;
     }
-    Ok(NonZero::new((nodes as f64 / time.as_secs_f64()) as u64))
+    // Searches that are too short to have parts are taken as a whole.
+    let whole = nodes as f64 / began.elapsed().as_secs_f64();
+    Ok(NonZero::new(median(&mut rates).unwrap_or(whole) as u64))
 }
 
-/// Stops a search when its time is up.
+fn median(rates: &mut [f64]) -> Option<f64> {
+    rates.sort_unstable_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied()
+}
+
+/// Notes how fast each part of a search is, and stops it when the time is up.
 struct Stopwatch<'a> {
-    left: Duration,
-    began: Instant,
+    ends: Instant,
+    /// When the last part ended, and after how many nodes.
+    last: (Instant, u64),
+    rates: &'a mut Vec<f64>,
     stopped: bool,
     spectator: &'a mut dyn Spectator,
 }
 
 impl Observer for Stopwatch<'_> {
     fn observe(&mut self, nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
+        let now = Instant::now();
+        let (last, before) = std::mem::replace(&mut self.last, (now, nodes));
+        let seconds = (now - last).as_secs_f64();
+        if nodes > before && seconds > 0.0 {
+            self.rates.push((nodes - before) as f64 / seconds);
+        }
         self.stopped |= self.spectator.look(SoFar { nodes, ..SoFar::default() }).is_break();
-        if self.stopped || self.began.elapsed() >= self.left {
+        if self.stopped || now >= self.ends {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(&mut []), None);
+        assert_eq!(median(&mut [5.0, 1.0, 100.0]), Some(5.0));
     }
 }

@@ -9,6 +9,10 @@ use super::report::Row;
 /// The size of the drawing, in pixels.
 const SIZE: (u32, u32) = (1100, 500);
 const MARGIN: i32 = 16;
+/// Sizes of letters, in the drawing's own unit.
+const TITLE: (&str, i32) = ("sans-serif", 24);
+const CAPTION: (&str, i32) = ("sans-serif", 20);
+const LABEL: (&str, i32) = ("sans-serif", 16);
 
 /// A drawing of `runs`, as the text of an SVG file.
 pub fn svg(title: &str, runs: &[Row]) -> anyhow::Result<String> {
@@ -24,7 +28,7 @@ type Drawn = Result<(), Box<dyn std::error::Error>>;
 fn draw(title: &str, runs: &[Row], backend: SVGBackend<'_>) -> Drawn {
     let area = backend.into_drawing_area();
     area.fill(&WHITE)?;
-    let area = area.titled(title, ("sans-serif", 22))?;
+    let area = area.titled(title, TITLE)?;
     let halves = area.split_evenly((1, 2));
     speed_ups(runs, &halves[0])?;
     shares(runs, &halves[1])?;
@@ -50,9 +54,9 @@ fn speed_ups(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
     let least = points.iter().map(|point| point.1).fold(1.0, f64::min);
     let mut chart = ChartBuilder::on(area)
         .margin(MARGIN)
-        .caption("Speed-up", ("sans-serif", 16))
+        .caption("Speed-up", CAPTION)
         .x_label_area_size(40)
-        .y_label_area_size(50)
+        .y_label_area_size(60)
         .build_cartesian_2d(
             (1.0..end).log_scale().base(2.0),
             (least..most).log_scale().base(2.0),
@@ -63,6 +67,8 @@ fn speed_ups(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
         .y_desc("times faster than one slot")
         .x_label_formatter(&|x| x.to_string())
         .y_label_formatter(&|y| y.to_string())
+        .label_style(LABEL)
+        .axis_desc_style(LABEL)
         .light_line_style(TRANSPARENT)
         .draw()?;
     chart
@@ -75,6 +81,7 @@ fn speed_ups(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
         .legend(|at| key(at, BLUE.mix(1.0)));
     chart
         .configure_series_labels()
+        .label_font(LABEL)
         .position(SeriesLabelPosition::UpperLeft)
         .border_style(BLACK.mix(0.4))
         .background_style(WHITE)
@@ -97,9 +104,9 @@ fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
     let most = most.fold(100.0, f64::max);
     let mut chart = ChartBuilder::on(area)
         .margin(MARGIN)
-        .caption("Use of the slots", ("sans-serif", 16))
+        .caption("Use of the slots", CAPTION)
         .x_label_area_size(40)
-        .y_label_area_size(50)
+        .y_label_area_size(60)
         .build_cartesian_2d((1.0..axis_end(runs, slots)).log_scale().base(2.0), 0.0..most * 1.05)?;
     chart
         .configure_mesh()
@@ -107,6 +114,8 @@ fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
         .y_desc("%")
         .x_label_formatter(&|x| x.to_string())
         .y_label_formatter(&|y| y.to_string())
+        .label_style(LABEL)
+        .axis_desc_style(LABEL)
         .light_line_style(TRANSPARENT)
         .draw()?;
     for (name, colour, points) in series {
@@ -117,6 +126,7 @@ fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
     }
     chart
         .configure_series_labels()
+        .label_font(LABEL)
         .position(SeriesLabelPosition::LowerLeft)
         .border_style(BLACK.mix(0.4))
         .background_style(WHITE)
