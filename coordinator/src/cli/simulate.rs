@@ -137,7 +137,8 @@ pub fn run(flags: &SimulateFlags) -> Result<End, CommandError> {
     if let Some(path) = &flags.plot {
         // Before the searches: they may take hours.
         let opened = OpenOptions::new().create(true).append(true).open(path);
-        opened.with_context(|| format!("cannot write the plot to {}", path.display()))?;
+        let bad = |error| CommandError::bad_value("--plot", &path.to_string_lossy(), error);
+        opened.map_err(|error| bad(format!("the file cannot be written: {error}")))?;
     }
     let mut desk = Desk {
         interrupt: Interrupt::listen()?,
