@@ -1,8 +1,9 @@
 //! `jlpns simulate`: real searches in virtual time.
 
+use std::process::Command;
 use std::time::Duration;
 
-use jlpns_tests::{jlpns, run};
+use jlpns_tests::{Running, jlpns, run};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -90,4 +91,19 @@ fn a_limit_of_virtual_time_leaves_gaps_in_the_table() {
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.stdout.contains("connect4:7x6: unsolved"), "{}", ended.stdout);
     assert_eq!(ended.stdout.matches("0.100 (given up)").count(), 2, "{}", ended.stdout);
+}
+
+#[test]
+fn a_signal_ends_it_with_the_runs_that_are_finished() {
+    let args = ["simulate", "connect4:7x6", "--rate", "500000", "--max-time", "1s"];
+    let simulation = Running::start(jlpns(args).args(["--workers", "1024", "--output", "json"]));
+    simulation.wait_for(LIMIT, |line| line.contains("1 slot: given up after 1.000").then_some(()));
+    let id = simulation.id().to_string();
+    let status = Command::new("sh").args(["-c", "kill -INT \"$0\"", &id]).status();
+    assert!(status.expect("sh can be run").success());
+    let ended = simulation.end(LIMIT);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let found = ended.json();
+    let runs = found["runs"].as_array().expect("a list");
+    assert_eq!((runs.len(), &runs[0]["slots"]), (1, &1.into()), "{found}");
 }
