@@ -92,16 +92,10 @@ fn speed_ups(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
 fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
     let percent = |share: f64| share * 100.0;
     let efficient = |run: &Row| Some((slots(run), percent(run.efficiency?)));
-    let series: [(&str, RGBColor, Vec<(f64, f64)>); 2] = [
-        (
-            "utilisation: slot time in searches",
-            GREEN_INK,
-            runs.iter().map(|run| (slots(run), percent(run.utilisation))).collect(),
-        ),
-        ("efficiency: speed-up a slot", BLUE, runs.iter().filter_map(efficient).collect()),
-    ];
-    let most = series.iter().flat_map(|(_, _, points)| points).map(|point| point.1);
-    let most = most.fold(100.0, f64::max);
+    let used: Vec<(f64, f64)> =
+        runs.iter().map(|run| (slots(run), percent(run.utilisation))).collect();
+    let efficient: Vec<(f64, f64)> = runs.iter().filter_map(efficient).collect();
+    let most = efficient.iter().map(|point| point.1).fold(100.0, f64::max);
     let mut chart = ChartBuilder::on(area)
         .margin(MARGIN)
         .caption("Use of the slots", CAPTION)
@@ -118,7 +112,10 @@ fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
         .axis_desc_style(LABEL)
         .light_line_style(TRANSPARENT)
         .draw()?;
-    for (name, colour, points) in series {
+    for (name, colour, points) in [
+        ("utilisation: slot time in searches", GREEN_INK, used),
+        ("efficiency: speed-up a slot", BLUE, efficient),
+    ] {
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(3))?
             .label(name)
