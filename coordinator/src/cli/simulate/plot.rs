@@ -9,6 +9,8 @@ use super::report::Row;
 /// The size of the drawing, in pixels.
 const SIZE: (u32, u32) = (1100, 500);
 const MARGIN: i32 = 16;
+/// How much higher than 100 % the axis goes: the names of the lines are above them.
+const ROOM: f64 = 1.25;
 /// Sizes of letters, in the drawing's own unit.
 const TITLE: (&str, i32) = ("sans-serif", 24);
 const CAPTION: (&str, i32) = ("sans-serif", 20);
@@ -101,7 +103,7 @@ fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
         .caption("Use of the slots", CAPTION)
         .x_label_area_size(40)
         .y_label_area_size(60)
-        .build_cartesian_2d((1.0..axis_end(runs, slots)).log_scale().base(2.0), 0.0..most * 1.05)?;
+        .build_cartesian_2d((1.0..axis_end(runs, slots)).log_scale().base(2.0), 0.0..most * ROOM)?;
     chart
         .configure_mesh()
         .x_desc("slots")
@@ -124,7 +126,7 @@ fn shares(runs: &[Row], area: &DrawingArea<SVGBackend<'_>, Shift>) -> Drawn {
     chart
         .configure_series_labels()
         .label_font(LABEL)
-        .position(SeriesLabelPosition::LowerLeft)
+        .position(SeriesLabelPosition::UpperRight)
         .border_style(BLACK.mix(0.4))
         .background_style(WHITE)
         .draw()?;
