@@ -7,6 +7,7 @@
 //! - [`journal`]: the durable store; [`recorder`] keeps a solve in it, and takes one up from it;
 //!   [`written`] is what its records and snapshots look like.
 //! - [`embedded`]: coordinator and worker in one process.
+//! - [`simulate`]: a solve on virtual workers, in virtual time.
 
 pub mod driver;
 pub mod embedded;
@@ -14,6 +15,7 @@ pub mod journal;
 pub mod recorder;
 pub mod serve;
 pub mod service;
+pub mod simulate;
 pub mod solve;
 pub mod status;
 pub mod written;

@@ -158,6 +158,40 @@ fn flags_of_solve_and_serve() {
 }
 
 #[test]
+fn flags_of_simulate() {
+    let given = |args: &[&str], words: &[&str]| {
+        refused(&[&["simulate", "connect4:3x4"], args].concat(), words);
+    };
+    refused(&["simulate"], &["required arguments were not provided", "<SPEC>"]);
+    refused(&["simulate", "chess:8x8"], &["unknown game 'chess'", "woodpush:CELLS"]);
+    for bad in ["0", "-1", "65537", "many", "", "1,0", "1,,2", "1;2", "99999999999"] {
+        given(&["--workers", bad], &["--workers", "from 1 to 65536"]);
+    }
+    given(&["--slots-per-worker", "1025"], &["--slots-per-worker", "from 1 to 1024"]);
+    for bad in ["", "5", "-1ms", "soon", "2years", "99999999999999999999s"] {
+        for flag in ["--latency", "--max-time"] {
+            given(&[flag, bad], &[flag, "up to a year, such as 0.5ms"]);
+        }
+    }
+    for bad in ["0", "-1", "fast", "1e6", ""] {
+        given(&["--rate", bad], &["--rate", "a whole number from 1 to"]);
+    }
+    for bad in ["-1", "20us", "NaN", "inf", "1e99", ""] {
+        given(&["--coordinator-cost", bad], &["--coordinator-cost", "microseconds", "or 'real'"]);
+    }
+    for bad in ["-0.1", "1.1", "NaN", "10%", ""] {
+        given(&["--jitter", bad], &["--jitter", "from 0 to 1"]);
+    }
+    given(&["--seed", "-1"], &["--seed", "a whole number from 0 to"]);
+    for flag in ["--tree-memory", "--table-memory"] {
+        given(&[flag, "much"], &[flag, "such as 512MiB, 2GiB or 1.5GB"]);
+    }
+    let crowd = ["--workers", "1,1024", "--table-memory", "1MiB"];
+    given(&crowd, &["'--table-memory'", "1.0 KiB for each of 1024 workers", "at least 64.0 MiB"]);
+    given(&["--plot", "/no/such/folder/x.svg"], &["'--plot'", "cannot be written"]);
+}
+
+#[test]
 fn flags_of_a_worker() {
     let refused = |args: &[&str], words: &[&str]| {
         let ended = run(&mut jlpns_worker(args), LIMIT);

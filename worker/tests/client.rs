@@ -237,8 +237,10 @@ async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
         name: "hamlet".to_owned(),
         slots: 1,
         memory_bytes: 1 << 20,
+        instance: hello.instance,
     };
     assert_eq!(hello, expected);
+    assert_ne!(hello.instance, 0, "it tells its process from others");
     talk.say(Out::Welcome(welcome("a"))).await;
     talk.lease(7).await;
     talk.lease(8).await;

@@ -63,6 +63,9 @@ impl<G: Game, W: Width> Graph<G, W> {
             let children = self.store.children(*node).map(|(child, _)| child);
             irrelevant.extend(children.filter(|child| !relevant.contains_key(child)));
         }
+        // Freed places are used again in the order in which they were freed, which is not to depend
+        // on the map's.
+        irrelevant.sort_unstable();
         for node in irrelevant {
             if !self.store.is_live(node) {
                 continue;

@@ -2,7 +2,8 @@
 
 use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 
 use crate::effort::EffortPair;
 use crate::efforts::Width;
@@ -80,7 +81,9 @@ pub(super) struct Store<K, W> {
     free_edges: Vec<u32>,
     free_nodes: u32,
     index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    /// Always the same, so that [`Store::bytes`] is the same in every run: when the memory is full
+    /// depends on it.
+    hasher: FixedState,
     /// Whether nodes are found by key: without it every way to a position has its own node.
     merge: bool,
     live: usize,
@@ -99,7 +102,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
             free_edges: Vec::new(),
             free_nodes: NONE,
             index: HashTable::new(),
-            hasher: DefaultHashBuilder::default(),
+            hasher: FixedState::default(),
             merge,
             live: 0,
             peak: 0,

@@ -1,8 +1,9 @@
 //! The command line: what each command is given, and how a run ends.
 //!
 //! - [`solve`] and [`serve`]: `jlpns solve` and `jlpns serve`; [`settings`] are the flags of both,
-//!   and [`report`] is what both tell of a solve.
+//!   [`keeping`] is how it is kept on disk, and [`report`] is what both tell of it.
 //! - [`search`]: `jlpns search`, one search in this process.
+//! - [`simulate`]: `jlpns simulate`, a solve on virtual workers.
 //! - [`status`] and [`health`]: `jlpns status` and `jlpns health`, which [`ask`] a running
 //!   coordinator.
 //! - [`values`]: how the values of flags are read.
@@ -13,12 +14,14 @@
 mod ask;
 mod health;
 mod interrupt;
+mod keeping;
 mod output;
 mod progress;
 mod report;
 mod search;
 mod serve;
 mod settings;
+mod simulate;
 mod solve;
 mod status;
 mod values;
@@ -46,6 +49,9 @@ enum Command {
     Serve(serve::ServeFlags),
     /// Run one search in this process, without jobs, as in the papers
     Search(search::SearchFlags),
+    /// Show how a solve speeds up with the number of workers, without having them: real searches in
+    /// virtual time
+    Simulate(simulate::SimulateFlags),
     /// Print the state of a running solve
     Status(status::StatusFlags),
     /// Exit with 0 if a coordinator is serving, with 1 if not
@@ -116,6 +122,7 @@ pub fn run() -> End {
         Command::Solve(flags) => solve::run(&flags),
         Command::Serve(flags) => serve::run(&flags),
         Command::Search(flags) => search::run(&flags),
+        Command::Simulate(flags) => simulate::run(&flags),
         Command::Status(flags) => status::run(&flags),
         Command::Health(flags) => health::run(&flags),
     };

@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use super::interrupt::Interrupt;
+use super::keeping::KeepingFlags;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
@@ -18,6 +19,9 @@ use super::{CommandError, End, report, values};
 pub struct ServeFlags {
     #[command(flatten)]
     settings: SettingsFlags,
+
+    #[command(flatten)]
+    keeping: KeepingFlags,
 
     /// Where workers connect; port 0 takes any free one, and the log says which
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070", env = "JLPNS_LISTEN")]
@@ -60,7 +64,7 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     settings.recheck = flags.recheck;
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
-    let interrupt = Interrupt::listen(flags.settings.warning())?;
+    let interrupt = Interrupt::listen(flags.keeping.warning())?;
     let progress = Progress::start("info");
     let spec = settings.spec.to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -68,7 +72,7 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     let listener = runtime
         .block_on(TcpListener::bind(flags.listen))
         .with_context(|| format!("cannot listen on {}", flags.listen))?;
-    let driver = flags.settings.driver(settings)?;
+    let driver = flags.keeping.driver(settings)?;
     let solve = runtime.block_on(async {
         info!("solving {spec}; listening on http://{}", listener.local_addr()?);
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
@@ -77,7 +81,7 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
         anyhow::Ok(solve)
     })?;
     if solve.end().is_none()
-        && let Some(hint) = flags.settings.how_to_go_on("serve")
+        && let Some(hint) = flags.keeping.how_to_go_on("serve", &solve.settings().spec)
     {
         info!("{hint}");
     }

@@ -1,26 +1,19 @@
 //! What `jlpns solve` and `jlpns serve` have in common: what is to be solved, and how.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use jlpns_common::graph::Selection;
 use jlpns_common::{Algorithm, Initialisation, with_game};
-use jlpns_coordinator::driver::{Driver, DriverConfig};
-use jlpns_coordinator::journal::JournalError;
-use jlpns_coordinator::recorder::{RecorderError, take_up};
-use jlpns_coordinator::solve::{Solve, SolveSettings};
+use jlpns_coordinator::solve::SolveSettings;
 use jlpns_worker::search::Store;
-use tracing::{info, warn};
 
-use super::output::{Output, grouped};
+use super::output::Output;
 use super::{CommandError, values};
 
 /// How long a lease lasts without a heartbeat, unless a flag says otherwise.
 pub const LEASE_LENGTH: Duration = Duration::from_secs(30);
 /// How long a lease lasts without progress of its search, unless a flag says otherwise.
 pub const STALL_AFTER: Duration = Duration::from_secs(120);
-/// Heartbeats in the length of a lease: some may be lost.
-const HEARTBEATS: u32 = 6;
 /// The least number of records between two snapshots: those that are read in about a second.
 const SNAPSHOT_RECORDS: u64 = 50_000;
 /// How often a worker sends a partial report on a long job.
@@ -78,11 +71,6 @@ pub struct SettingsFlags {
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     job_nodes: Option<u64>,
 
-    /// Keep a journal in this directory, so that nothing that was reported is lost; started again
-    /// with the same directory, the solve goes on
-    #[arg(long, value_name = "DIR", env = "JLPNS_DATA")]
-    data: Option<PathBuf>,
-
     /// How the result is printed
     #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
     pub output: Output,
@@ -120,55 +108,5 @@ impl SettingsFlags {
             journal: false,
             snapshot_records: SNAPSHOT_RECORDS,
         })
-    }
-
-    /// A driver for a new solve, or for the one in `--data`, which may have ended before.
-    pub fn driver(&self, settings: SolveSettings) -> Result<Driver, CommandError> {
-        let mut config = DriverConfig::new(settings.spec.to_string());
-        config.heartbeat_interval = settings.lease_length / HEARTBEATS;
-        let Some(directory) = &self.data else {
-            let solve = Solve::new(settings).map_err(|e| CommandError::BadInput(e.to_string()))?;
-            return Ok(Driver::new(solve, None, config));
-        };
-        let taken =
-            take_up(directory, config.solve_id.clone(), settings).map_err(|error| match error {
-                RecorderError::Journal(
-                    wrong @ (JournalError::OtherSolve { .. } | JournalError::OtherVersion { .. }),
-                ) => CommandError::BadInput(wrong.to_string()),
-                other => CommandError::Failed(other.into()),
-            })?;
-        for repair in &taken.repairs {
-            warn!("{repair}");
-        }
-        if taken.resumed {
-            let status = taken.solve.status(Duration::ZERO);
-            info!(
-                "going on with the solve in {}: {} jobs, {} nodes in the tree",
-                directory.display(),
-                grouped(status.jobs),
-                grouped(status.tree_nodes)
-            );
-        }
-        config.solve_id = taken.solve_id;
-        Ok(Driver::new(taken.solve, Some(taken.recorder), config))
-    }
-
-    /// What is lost when the run is stopped now: a warning for whoever presses Ctrl-C.
-    pub fn warning(&self) -> Option<String> {
-        self.data.is_none().then(|| {
-            "all that was found so far would be lost, because there is no --data DIR to keep it \
-             in; Ctrl-C again to stop all the same"
-                .to_owned()
-        })
-    }
-
-    /// How to go on with a solve that was stopped.
-    pub fn how_to_go_on(&self, command: &str) -> Option<String> {
-        let directory = self.data.as_ref()?.display();
-        Some(format!(
-            "all that was found is in {directory}; the same command goes on from there: \
-             jlpns {command} '{}' --data {directory}",
-            self.spec
-        ))
     }
 }

@@ -9,6 +9,7 @@ use jlpns_worker::sub_search::SubSearches;
 use tracing::info;
 
 use super::interrupt::Interrupt;
+use super::keeping::KeepingFlags;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
@@ -18,6 +19,9 @@ use super::{CommandError, End, report, values};
 pub struct SolveFlags {
     #[command(flatten)]
     settings: SettingsFlags,
+
+    #[command(flatten)]
+    keeping: KeepingFlags,
 
     /// How many searches to run at a time [default: one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
@@ -33,10 +37,10 @@ pub struct SolveFlags {
 /// Solves the game, or goes on until a signal comes.
 pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
     let settings = flags.settings.settings(flags.memory / 2)?;
-    let interrupt = Interrupt::listen(flags.settings.warning())?;
+    let interrupt = Interrupt::listen(flags.keeping.warning())?;
     // That the worker comes and goes is no news here: only what this binary itself says.
     let progress = Progress::start("warn,jlpns::cli=info");
-    let driver = flags.settings.driver(settings)?;
+    let driver = flags.keeping.driver(settings)?;
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
         slots: flags.slots.unwrap_or_else(values::cores),
@@ -53,7 +57,7 @@ pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
         anyhow::Ok(solve)
     })?;
     if solve.end().is_none()
-        && let Some(hint) = flags.settings.how_to_go_on("solve")
+        && let Some(hint) = flags.keeping.how_to_go_on("solve", &solve.settings().spec)
     {
         info!("{hint}");
     }

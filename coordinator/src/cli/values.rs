@@ -11,6 +11,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jlpns_common::graph::Selection;
 use jlpns_common::spec::{GameSpec, SpecError, parse_moves};
 use jlpns_common::{Algorithm, Game, Goal, Initialisation, Move, OutcomeScale};
+use jlpns_coordinator::simulate::CoordinatorCost;
 use jlpns_proto::MAX_SLOTS;
 use jlpns_worker::connect::{AddressError, Dial};
 use jlpns_worker::search::Store;
@@ -21,6 +22,10 @@ use super::CommandError;
 const LEAST_MEMORY: u64 = 1 << 20;
 /// The most memory that a search can be given, in bytes.
 const MOST_MEMORY: u64 = 1 << 44;
+/// The most virtual workers.
+const MOST_WORKERS: u32 = 1 << 16;
+/// The longest time that a flag takes: a year.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Reads one of `known` by its name.
 fn one_of<T, const N: usize>(
@@ -112,6 +117,40 @@ pub fn slots(text: &str) -> Result<u32, String> {
     whole(text, 1, MAX_SLOTS)
 }
 
+/// A number of virtual workers.
+pub fn workers(text: &str) -> Result<u32, String> {
+    whole(text, 1, MOST_WORKERS)
+}
+
+/// The seed of what is drawn.
+pub fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0, u64::MAX)
+}
+
+/// A length of time with its unit, such as `0.5ms`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let duration = humantime::parse_duration(text).ok().filter(|&d| d <= LONGEST);
+    duration.ok_or_else(|| "write a length of time up to a year, such as 0.5ms or 2h".to_owned())
+}
+
+/// `real`, or a number of microseconds.
+pub fn coordinator_cost(text: &str) -> Result<CoordinatorCost, String> {
+    if text == "real" {
+        return Ok(CoordinatorCost::Real);
+    }
+    let most = LONGEST.as_micros() as f64;
+    let cost = text.parse::<f64>().ok().filter(|micros| (0.0..=most).contains(micros));
+    let cost = cost.map(|micros| Duration::from_nanos((micros * 1000.0).round() as u64));
+    cost.map(CoordinatorCost::Fixed)
+        .ok_or_else(|| "write a number of microseconds, such as 20 or 0.5, or 'real'".to_owned())
+}
+
+/// A share from 0 to 1.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a number from 0 to 1, such as 0.1".to_owned())
+}
+
 /// One slot for each core.
 pub fn cores() -> u32 {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -150,12 +189,6 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(number))
 }
 
-/// A share, from 0 to 1.
-pub fn share(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok().filter(|n| (0.0..=1.0).contains(n));
-    number.ok_or_else(|| "write a number from 0 to 1, such as 0.01".to_owned())
-}
-
 /// A finite number, 0 or above.
 pub fn not_negative(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
@@ -180,7 +213,29 @@ mod tests {
     }
 
     #[test]
+    fn times_have_units_and_limits() {
+        assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
+        assert_eq!(duration("0s"), Ok(Duration::ZERO));
+        for bad in ["", "5", "-1s", "1 parsec", "99999999999999999999s", "2years", "nan"] {
+            assert!(duration(bad).unwrap_err().contains("0.5ms"), "{bad}");
+        }
+        let fixed = |micros| Ok(CoordinatorCost::Fixed(Duration::from_micros(micros)));
+        assert_eq!(coordinator_cost("20"), fixed(20));
+        assert_eq!(coordinator_cost("0"), fixed(0));
+        assert_eq!(coordinator_cost("real"), Ok(CoordinatorCost::Real));
+        for bad in ["", "-1", "20us", "NaN", "inf", "1e30", "REAL"] {
+            assert!(coordinator_cost(bad).unwrap_err().contains("or 'real'"), "{bad}");
+        }
+    }
+
+    #[test]
     fn numbers_are_in_range() {
+        assert_eq!((workers("1"), workers("65536")), (Ok(1), Ok(65_536)));
+        assert_eq!((share("0"), share("1"), seed("0")), (Ok(0.0), Ok(1.0), Ok(0)));
+        for bad in ["-0.1", "1.1", "NaN", "", "10%"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+        assert!(workers("0").is_err() && workers("65537").is_err() && seed("-1").is_err());
         assert_eq!(node_count("1"), Ok(1));
         for bad in ["0", "-1", "", "1e6", "18446744073709551616"] {
             assert!(node_count(bad).unwrap_err().contains("from 1 to"), "{bad}");

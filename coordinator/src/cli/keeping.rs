@@ -1,0 +1,77 @@
+//! What `jlpns solve` and `jlpns serve` are told about keeping a solve on disk.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jlpns_common::spec::GameSpec;
+use jlpns_coordinator::driver::{Driver, DriverConfig};
+use jlpns_coordinator::journal::JournalError;
+use jlpns_coordinator::recorder::{RecorderError, take_up};
+use jlpns_coordinator::solve::{Solve, SolveSettings};
+use tracing::{info, warn};
+
+use super::CommandError;
+use super::output::grouped;
+
+/// Heartbeats in the length of a lease: some may be lost.
+const HEARTBEATS: u32 = 6;
+
+/// The flags of both commands.
+#[derive(Debug, clap::Args)]
+pub struct KeepingFlags {
+    /// Keep a journal in this directory, so that nothing that was reported is lost; started again
+    /// with the same directory, the solve goes on
+    #[arg(long, value_name = "DIR", env = "JLPNS_DATA")]
+    data: Option<PathBuf>,
+}
+
+impl KeepingFlags {
+    /// A driver for a new solve, or for the one in `--data`, which may have ended before.
+    pub fn driver(&self, settings: SolveSettings) -> Result<Driver, CommandError> {
+        let mut config = DriverConfig::new(settings.spec.to_string());
+        config.heartbeat_interval = settings.lease_length / HEARTBEATS;
+        let Some(directory) = &self.data else {
+            let solve = Solve::new(settings).map_err(|e| CommandError::BadInput(e.to_string()))?;
+            return Ok(Driver::new(solve, None, config));
+        };
+        let taken =
+            take_up(directory, config.solve_id.clone(), settings).map_err(|error| match error {
+                RecorderError::Journal(
+                    wrong @ (JournalError::OtherSolve { .. } | JournalError::OtherVersion { .. }),
+                ) => CommandError::BadInput(wrong.to_string()),
+                other => CommandError::Failed(other.into()),
+            })?;
+        for repair in &taken.repairs {
+            warn!("{repair}");
+        }
+        if taken.resumed {
+            let status = taken.solve.status(Duration::ZERO);
+            info!(
+                "going on with the solve in {}: {} jobs, {} nodes in the tree",
+                directory.display(),
+                grouped(status.jobs),
+                grouped(status.tree_nodes)
+            );
+        }
+        config.solve_id = taken.solve_id;
+        Ok(Driver::new(taken.solve, Some(taken.recorder), config))
+    }
+
+    /// What is lost when the run is stopped now: a warning for whoever presses Ctrl-C.
+    pub fn warning(&self) -> Option<String> {
+        self.data.is_none().then(|| {
+            "all that was found so far would be lost, because there is no --data DIR to keep it \
+             in; Ctrl-C again to stop all the same"
+                .to_owned()
+        })
+    }
+
+    /// How to go on with a solve that was stopped.
+    pub fn how_to_go_on(&self, command: &str, spec: &GameSpec) -> Option<String> {
+        let directory = self.data.as_ref()?.display();
+        Some(format!(
+            "all that was found is in {directory}; the same command goes on from there: \
+             jlpns {command} '{spec}' --data {directory}"
+        ))
+    }
+}

@@ -1,0 +1,273 @@
+//! `jlpns simulate`: a solve on virtual workers, for a list of their numbers.
+
+mod plot;
+mod report;
+
+use std::fs::OpenOptions;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use bytesize::ByteSize;
+use jlpns_coordinator::simulate::{
+    Cluster, CoordinatorCost, Run, Simulation, SimulationError, SoFar, Spectator, measure_rate,
+    simulate,
+};
+use jlpns_coordinator::solve::{Solve, SolveSettings};
+use jlpns_worker::sub_search::SubSearches;
+use tracing::info;
+
+use super::interrupt::Interrupt;
+use super::output::{self, Output, grouped, rate};
+use super::progress::Progress;
+use super::settings::SettingsFlags;
+use super::{CommandError, End, values};
+use report::Report;
+
+/// How long the rate is measured.
+const MEASURING: Duration = Duration::from_millis(500);
+/// The least memory of a virtual worker, in bytes: with less, the searches of a job could come to
+/// no end.
+const LEAST_SHARE: u64 = 64 << 10;
+
+/// What `jlpns simulate` is given.
+#[derive(Debug, clap::Args)]
+pub struct SimulateFlags {
+    #[command(flatten)]
+    settings: SettingsFlags,
+
+    /// For how many workers; one worker with one slot is always simulated first, for the speed-up
+    #[arg(long, value_name = "LIST", default_value = "1,2,4,8,16,32,64", value_delimiter = ',')]
+    #[arg(value_parser = values::workers, allow_hyphen_values = true)]
+    workers: Vec<u32>,
+
+    /// How many searches each worker runs at a time
+    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(value_parser = values::slots, allow_hyphen_values = true)]
+    slots_per_worker: u32,
+
+    /// How long a message takes from the coordinator to a worker or back
+    #[arg(long, value_name = "TIME", default_value = "0.5ms")]
+    #[arg(value_parser = values::duration, allow_hyphen_values = true)]
+    latency: Duration,
+
+    /// How many nodes a search creates in a second [default: measured for half a second, and
+    /// printed]
+    #[arg(long, value_name = "NODES")]
+    #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
+    rate: Option<u64>,
+
+    /// The coordinator's time for each report, in microseconds; 'real' takes the time that it
+    /// really needs here, and no two runs are the same then
+    #[arg(long, value_name = "MICROSECONDS|real", default_value = "20")]
+    #[arg(value_parser = values::coordinator_cost, allow_hyphen_values = true)]
+    coordinator_cost: CoordinatorCost,
+
+    /// By which share each message and each search may take less or more time
+    #[arg(long, value_name = "SHARE", default_value = "0.1")]
+    #[arg(value_parser = values::share, allow_hyphen_values = true)]
+    jitter: f64,
+
+    /// What the jitter is drawn from
+    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(value_parser = values::seed, allow_hyphen_values = true)]
+    seed: u64,
+
+    /// The virtual time after which each simulated solve is given up
+    #[arg(long, value_name = "TIME")]
+    #[arg(value_parser = values::duration, allow_hyphen_values = true)]
+    max_time: Option<Duration>,
+
+    /// How much memory the top-level tree may take
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
+    #[arg(value_parser = values::memory)]
+    tree_memory: u64,
+
+    /// How much memory the transposition tables may take together: each worker has an equal share
+    /// for the most workers of the list, and the same for fewer. A search without a table may take
+    /// all of it, as one runs after the other
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
+    #[arg(value_parser = values::memory)]
+    table_memory: u64,
+
+    /// Draw speed-up, efficiency and utilisation into this file
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+impl SimulateFlags {
+    /// The clusters to simulate, the single slot first, then by size.
+    fn clusters(&self) -> Vec<Cluster> {
+        let mut workers = self.workers.clone();
+        workers.sort_unstable();
+        workers.dedup();
+        let single = Cluster { workers: 1, slots_per_worker: 1 };
+        let asked = workers
+            .iter()
+            .map(|&w| Cluster { workers: w, slots_per_worker: self.slots_per_worker });
+        std::iter::once(single).chain(asked.filter(|&cluster| cluster != single)).collect()
+    }
+
+    /// The bytes of one worker.
+    fn worker_memory(&self, settings: &SolveSettings) -> Result<u64, CommandError> {
+        if !settings.sub_search.uses_table() {
+            return Ok(self.table_memory);
+        }
+        let most = self.workers.iter().copied().max().unwrap_or(1);
+        let share = self.table_memory / u64::from(most);
+        if share < LEAST_SHARE {
+            return Err(CommandError::BadInput(format!(
+                "{} for '--table-memory' is {} for each of {most} workers; give at least {}",
+                ByteSize(self.table_memory),
+                ByteSize(share),
+                ByteSize(LEAST_SHARE * u64::from(most)),
+            )));
+        }
+        Ok(share)
+    }
+}
+
+/// Simulates the solve for each number of workers, or goes on until a signal comes.
+pub fn run(flags: &SimulateFlags) -> Result<End, CommandError> {
+    let settings = flags.settings.settings(flags.tree_memory)?;
+    let solve =
+        Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;
+    let worker_memory = flags.worker_memory(&settings)?;
+    if let Some(path) = &flags.plot {
+        // Before the searches: they may take hours.
+        let opened = OpenOptions::new().create(true).append(true).open(path);
+        let bad = |error| CommandError::bad_value("--plot", &path.to_string_lossy(), error);
+        opened.map_err(|error| bad(format!("the file cannot be written: {error}")))?;
+    }
+    let mut desk = Desk {
+        interrupt: Interrupt::listen(None)?,
+        progress: Progress::start("warn,jlpns::cli=info"),
+        slots: 0,
+        began: Instant::now(),
+    };
+    let mut runs = Vec::new();
+    let nodes_per_second = find_rate(flags, &settings, worker_memory, &mut desk)?;
+    if let Some(rate) = nodes_per_second {
+        let simulation = Simulation {
+            settings,
+            worker_memory,
+            rate,
+            latency: flags.latency,
+            jitter: flags.jitter,
+            seed: flags.seed,
+            coordinator_cost: flags.coordinator_cost,
+            max_time: flags.max_time,
+        };
+        simulate_all(&simulation, &flags.clusters(), &mut runs, &mut desk)?;
+    }
+    desk.progress.finish();
+    let report = Report::new(flags, nodes_per_second, worker_memory, &solve, &runs);
+    if let Some(path) = &flags.plot
+        && !runs.is_empty()
+    {
+        let svg = plot::svg(&report.title(), &report.runs)?;
+        std::fs::write(path, svg)
+            .with_context(|| format!("cannot write the plot to {}", path.display()))?;
+    }
+    match flags.settings.output {
+        Output::Json => output::print_json(&report)?,
+        Output::Text => output::print_text(&report.text())?,
+    }
+    let all = runs.len() == flags.clusters().len() && runs.iter().all(|run| run.end.is_some());
+    Ok(if all { End::Solved } else { End::Unsolved })
+}
+
+/// The rate that was given, or else the measured one; `None` if the user stopped it.
+fn find_rate(
+    flags: &SimulateFlags,
+    settings: &SolveSettings,
+    worker_memory: u64,
+    desk: &mut Desk,
+) -> anyhow::Result<Option<NonZero<u64>>> {
+    if let Some(given) = flags.rate.and_then(NonZero::new) {
+        return Ok(Some(given));
+    }
+    match measure_rate(settings, worker_memory, MEASURING, &SubSearches, desk) {
+        Ok(measured) => {
+            // If there is nothing to search, no rate matters.
+            let measured = measured.unwrap_or(NonZero::<u64>::MIN);
+            info!("measured a rate of {measured} nodes a second; repeat with --rate {measured}");
+            Ok(Some(measured))
+        }
+        Err(SimulationError::Stopped) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Simulates one cluster after the other, until the user stops it.
+fn simulate_all(
+    simulation: &Simulation,
+    clusters: &[Cluster],
+    runs: &mut Vec<Run>,
+    desk: &mut Desk,
+) -> anyhow::Result<()> {
+    for &cluster in clusters {
+        (desk.slots, desk.began) = (cluster.slots(), Instant::now());
+        let run = match simulate(simulation, cluster, &SubSearches, desk) {
+            Ok(run) => run,
+            Err(SimulationError::Stopped) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        info!(
+            "{}: {} after {:.3} virtual seconds; {:.1} s here",
+            count(cluster.slots()),
+            if run.end.is_some() { "solved" } else { "given up" },
+            run.time.as_secs_f64(),
+            desk.began.elapsed().as_secs_f64(),
+        );
+        let solved = runs.iter().find(|other| other.end.is_some());
+        if let Some(other) = solved
+            && run.end.is_some()
+            && run.end != other.end
+        {
+            bail!(
+                "the answers differ: {:?} with {}, {:?} with {}; this is a mistake in jlpns",
+                other.end,
+                count(other.cluster.slots()),
+                run.end,
+                count(cluster.slots()),
+            );
+        }
+        runs.push(run);
+    }
+    Ok(())
+}
+
+/// `1 slot` or `64 slots`.
+fn count(slots: u64) -> String {
+    format!("{} slot{}", grouped(slots), if slots == 1 { "" } else { "s" })
+}
+
+/// Shows how far a run has come, and stops it on a signal.
+struct Desk {
+    interrupt: Interrupt,
+    progress: Progress,
+    /// The slots of the present run.
+    slots: u64,
+    /// When the present run really began.
+    began: Instant,
+}
+
+impl Spectator for Desk {
+    fn look(&mut self, so_far: SoFar) -> ControlFlow<()> {
+        let (slots, here) = (self.slots, self.began.elapsed());
+        self.progress.show_when_due(|_| {
+            format!(
+                "{}: {:.3} virtual seconds, {} jobs begun, {} nodes, {} here",
+                count(slots),
+                so_far.time.as_secs_f64(),
+                grouped(so_far.jobs),
+                grouped(so_far.nodes),
+                rate(so_far.nodes, here.as_secs_f64()),
+            )
+        });
+        if self.interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

@@ -1,0 +1,77 @@
+//! How long messages and searches take.
+
+use std::num::NonZero;
+use std::time::Duration;
+
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Draws the virtual times of a run, the same for the same seed on every machine.
+#[derive(Debug)]
+pub struct Delays {
+    latency: Duration,
+    rate: NonZero<u64>,
+    jitter: f64,
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Delays {
+    /// Messages take `latency`, searches their nodes over `rate` (nodes a second). Each single one
+    /// takes up to `jitter` of that less or more; `jitter` is a share from 0 to 1.
+    pub fn new(latency: Duration, rate: NonZero<u64>, jitter: f64, seed: u64) -> Delays {
+        Delays { latency, rate, jitter, rng: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
+    /// The time that the next message takes on its way.
+    pub fn message(&mut self) -> Duration {
+        self.spread(self.latency)
+    }
+
+    /// The time that the next search takes, if it creates `nodes` nodes.
+    pub fn search(&mut self, nodes: u64) -> Duration {
+        let nanos = u128::from(nodes) * 1_000_000_000 / u128::from(self.rate.get());
+        self.spread(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+    }
+
+    fn spread(&mut self, usual: Duration) -> Duration {
+        if self.jitter == 0.0 {
+            return usual;
+        }
+        let factor = 1.0 + self.jitter * (2.0 * self.rng.random::<f64>() - 1.0);
+        Duration::try_from_secs_f64(usual.as_secs_f64() * factor).unwrap_or(usual)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn delays(jitter: f64, seed: u64) -> Delays {
+        let rate = NonZero::new(2_000_000).unwrap();
+        Delays::new(Duration::from_millis(3), rate, jitter, seed)
+    }
+
+    #[test]
+    fn without_jitter_times_are_exact() {
+        let mut delays = delays(0.0, 7);
+        assert_eq!(delays.message(), Duration::from_millis(3));
+        assert_eq!(delays.search(100_000), Duration::from_millis(50));
+        assert_eq!(delays.search(0), Duration::ZERO);
+    }
+
+    #[test]
+    fn seeds_differ() {
+        assert_ne!(delays(0.1, 1).message(), delays(0.1, 2).message());
+    }
+
+    proptest! {
+        #[test]
+        fn times_stay_within_the_jitter(seed: u64, jitter in 0.0..=1.0, nodes in 0..1_000_000u64) {
+            let (exact, mut drawn) = (delays(0.0, 0).search(nodes), delays(jitter, seed));
+            let difference = drawn.search(nodes).abs_diff(exact).as_secs_f64();
+            prop_assert!(difference <= exact.as_secs_f64() * jitter + 1e-9);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `jlpns simulate`: real searches in virtual time.
+
+use std::process::Command;
+use std::time::Duration;
+
+use jlpns_tests::{Running, jlpns, run};
+use serde_json::Value;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Small enough for a test, with jobs for many workers.
+const SMALL: [&str; 10] = [
+    "simulate",
+    "connect4:4x4",
+    "--rate",
+    "1000000",
+    "--job-nodes",
+    "500",
+    "--table-memory",
+    "64MiB",
+    "--tree-memory",
+    "64MiB",
+];
+
+fn simulate(args: &[&str]) -> Value {
+    let ended = run(jlpns(SMALL).args(args).args(["--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+    ended.json()
+}
+
+#[test]
+fn the_output_of_two_processes_is_the_same_bit_for_bit() {
+    let once = || run(jlpns(SMALL).args(["--workers", "2,9,100", "--seed", "7"]), LIMIT);
+    let (first, second) = (once(), once());
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert!(first.stdout.starts_with("connect4:4x4: the value is draw\n"), "{first:?}");
+    assert_eq!(first.stdout, second.stdout);
+}
+
+#[test]
+fn the_single_slot_comes_first_and_each_run_has_the_documented_keys() {
+    let found = simulate(&["--workers", "8,3,8", "--slots-per-worker", "2"]);
+    assert_eq!((&found["value"], &found["rate"]), (&"draw".into(), &1_000_000.into()));
+    let runs = found["runs"].as_array().expect("a list");
+    let slots: Vec<_> = runs.iter().map(|run| run["slots"].as_u64().unwrap()).collect();
+    assert_eq!(slots, [1, 6, 16]);
+    assert_eq!((&runs[0]["speed_up"], &runs[0]["search_overhead"]), (&1.0.into(), &0.0.into()));
+    let speed_up = runs[2]["speed_up"].as_f64().expect("a number");
+    assert_eq!(runs[2]["efficiency"], speed_up / 16.0);
+    let mut keys: Vec<&str> = runs[0].as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let documented = "cancelled coordinator_load efficiency jobs nodes search_overhead seconds \
+                      slots slots_per_worker solved speed_up tree_nodes utilisation workers";
+    assert_eq!(keys.join(" "), documented);
+}
+
+#[test]
+fn one_virtual_slot_does_the_very_jobs_of_a_real_one() {
+    let args =
+        ["solve", "connect4:4x4", "--slots", "1", "--memory", "128MiB", "--job-nodes", "500"];
+    let real = run(jlpns(args).args(["--output", "json"]), LIMIT).json();
+    let single = &simulate(&["--workers", "1"])["runs"][0];
+    for (ours, theirs) in [("jobs", "jobs"), ("nodes", "nodes"), ("tree_nodes", "peak_nodes")] {
+        assert_eq!(single[ours], real[theirs], "{ours}: {single} and {real}");
+    }
+}
+
+#[test]
+fn without_a_rate_it_is_measured_and_said() {
+    let args = ["simulate", "connect4:3x4", "--workers", "2"];
+    let ended = run(&mut jlpns(args), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("repeat with --rate "), "{}", ended.stderr);
+    assert!(ended.stdout.contains(" with --rate "), "{}", ended.stdout);
+}
+
+#[test]
+fn a_plot_is_an_svg_file() {
+    let path = std::env::temp_dir().join(format!("jlpns-plot-{}.svg", std::process::id()));
+    simulate(&["--workers", "4", "--plot", path.to_str().expect("a readable path")]);
+    let svg = std::fs::read_to_string(&path).expect("a file");
+    std::fs::remove_file(&path).expect("a file");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
+    assert!(svg.contains("ideal") && svg.contains("connect4:4x4"), "{svg}");
+}
+
+#[test]
+fn a_limit_of_virtual_time_leaves_gaps_in_the_table() {
+    let args = ["simulate", "connect4:7x6", "--rate", "1000000", "--workers", "1,4"];
+    let ended = run(jlpns(args).args(["--max-time", "0.1s"]), LIMIT);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.stdout.contains("connect4:7x6: unsolved"), "{}", ended.stdout);
+    assert_eq!(ended.stdout.matches("0.100 (given up)").count(), 2, "{}", ended.stdout);
+}
+
+#[test]
+fn a_signal_ends_it_with_the_runs_that_are_finished() {
+    let args = ["simulate", "connect4:7x6", "--rate", "500000", "--max-time", "1s"];
+    let simulation = Running::start(jlpns(args).args(["--workers", "1024", "--output", "json"]));
+    simulation.wait_for(LIMIT, |line| line.contains("1 slot: given up after 1.000").then_some(()));
+    let id = simulation.id().to_string();
+    let status = Command::new("sh").args(["-c", "kill -INT \"$0\"", &id]).status();
+    assert!(status.expect("sh can be run").success());
+    let ended = simulation.end(LIMIT);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let found = ended.json();
+    let runs = found["runs"].as_array().expect("a list");
+    assert_eq!((runs.len(), &runs[0]["slots"]), (1, &1.into()), "{found}");
+}
