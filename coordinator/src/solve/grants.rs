@@ -123,13 +123,13 @@ impl Solve {
             Verdict::Split => {
                 let (moves, losses) = (lease.job.moves, super::losses::TOO_OFTEN);
                 self.notify(Notice::Split { moves: self.move_names(&moves), losses });
-                self.out.insert(node.id, Out::Recording);
+                self.out.insert(node.id, (node.key, Out::Recording));
                 self.record(Record::Split { moves }, None, Some(node));
             }
             Verdict::Park => {
                 let losses = super::losses::TOO_OFTEN;
                 self.notify(Notice::Parked { moves: self.move_names(&lease.job.moves), losses });
-                self.out.insert(node.id, Out::Parked);
+                self.out.insert(node.id, (node.key, Out::Parked));
                 self.losses.park(node, lease.job.moves, now);
             }
         }
@@ -137,8 +137,16 @@ impl Solve {
 
     /// The node can be selected again.
     pub(super) fn put_back(&mut self, node: NodeRef) {
-        self.out.remove(&node.id);
+        // A node that was freed while it was out may have left its place to another.
+        if self.out.get(&node.id).is_some_and(|(key, _)| *key == node.key) {
+            self.out.remove(&node.id);
+        }
         self.tree.give_back(node);
+    }
+
+    /// What a node waits for, if it is not to be selected.
+    pub(super) fn waits_for(&self, node: NodeRef) -> Option<Out> {
+        self.out.get(&node.id).filter(|(key, _)| *key == node.key).map(|&(_, out)| out)
     }
 
     /// Takes a lease back because nobody needs its report any more, and tells its worker.
@@ -154,8 +162,8 @@ impl Solve {
 
     /// Ends the wait for a node about which something came in from elsewhere.
     pub(super) fn release(&mut self, node: NodeRef) {
-        match self.out.get(&node.id) {
-            Some(&Out::Leased(lease)) => self.call_off(lease),
+        match self.waits_for(node) {
+            Some(Out::Leased(lease)) => self.call_off(lease),
             Some(Out::Parked) => self.unpark(node),
             Some(Out::Recording) | None => {}
         }
@@ -171,13 +179,9 @@ impl Solve {
         while let Some(moot) = Some(self.tree.take_moot()).filter(|moot| !moot.is_empty()) {
             for node in moot {
                 match self.out.get(&node) {
-                    Some(&Out::Leased(lease)) => self.call_off(lease),
-                    Some(Out::Parked) => {
-                        let parked = self.losses.parked().find(|job| job.node.id == node);
-                        let parked = parked.map(|job| job.node);
-                        parked.into_iter().for_each(|node| self.unpark(node));
-                    }
-                    Some(Out::Recording) | None => {}
+                    Some(&(_, Out::Leased(lease))) => self.call_off(lease),
+                    Some(&(key, Out::Parked)) => self.unpark(NodeRef { id: node, key }),
+                    Some((_, Out::Recording)) | None => {}
                 }
             }
         }
@@ -217,7 +221,7 @@ impl Solve {
             self.tree.lease(node);
             let job = self.job(selected);
             let lease = self.grant(worker, Purpose::Frontier(node), job, now);
-            self.out.insert(node.id, Out::Leased(lease));
+            self.out.insert(node.id, (node.key, Out::Leased(lease)));
         }
     }
 

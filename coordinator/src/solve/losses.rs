@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
 use jlpns_common::Move;
+use jlpns_common::graph::NodeId;
 
 use super::top_level::NodeRef;
 
@@ -63,7 +64,7 @@ pub enum Verdict {
 #[derive(Debug, Default)]
 pub struct Losses {
     nodes: HashMap<u128, Loss>,
-    parked: BTreeMap<u128, Parked>,
+    parked: BTreeMap<NodeId, Parked>,
     departed: VecDeque<(String, u64, Vec<u128>)>,
 }
 
@@ -122,12 +123,12 @@ impl Losses {
         let loss = self.nodes.entry(node.key).or_default();
         let until = now + PARKED_FOR * (1 << loss.parked.min(10));
         loss.parked += 1;
-        self.parked.insert(node.key, Parked { node, moves, losses: loss.count, until });
+        self.parked.insert(node.id, Parked { node, moves, losses: loss.count, until });
     }
 
     /// Takes the parked job of a node out, if it has one.
     pub fn unpark(&mut self, node: NodeRef) -> Option<Parked> {
-        self.parked.remove(&node.key)
+        self.parked.remove(&node.id)
     }
 
     /// A parked job whose time has come.

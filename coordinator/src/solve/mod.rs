@@ -137,8 +137,8 @@ pub struct Solve {
     outcome: Option<Outcome>,
     tree: Box<dyn TopLevel>,
     scheduler: Scheduler,
-    /// The nodes that are not to be selected.
-    out: HashMap<NodeId, Out>,
+    /// The nodes that are not to be selected, by their places, with their keys.
+    out: HashMap<NodeId, (u128, Out)>,
     losses: Losses,
     trust: Trust,
     actions: Vec<Action>,

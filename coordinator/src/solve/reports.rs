@@ -133,7 +133,7 @@ impl Solve {
         };
         match node {
             Some(node) => {
-                self.out.insert(node.id, Out::Recording);
+                self.out.insert(node.id, (node.key, Out::Recording));
             }
             None if !self.is_news(&moves) => {
                 self.note_work(found.nodes, elapsed);
@@ -149,7 +149,7 @@ impl Solve {
     /// Whether a late report about the position after `moves` can still tell something.
     fn is_news(&self, moves: &[Move]) -> bool {
         self.tree.locate(moves).is_some_and(|node| {
-            self.tree.is_open(node) && self.out.get(&node.id) != Some(&Out::Recording)
+            self.tree.is_open(node) && self.waits_for(node) != Some(Out::Recording)
         })
     }
 

@@ -712,6 +712,7 @@ impl World {
             || self.full
             || !status.parked_jobs.is_empty()
             || status.unconfirmed > 0
+            || status.most_workers < self.settings.await_workers as u64
             || self.next_tick.is_some();
         assert!(
             self.over || !free || waits,
