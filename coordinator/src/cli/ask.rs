@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use jlpns_worker::connect::{Connector, Dial, with_causes};
-use tonic::transport::Channel;
+use jlpns_worker::connect::{Connector, Dial, Line, with_causes};
+use jlpns_worker::distrust::distrust;
 use tonic::{Response, Status};
 
 /// Connects and asks; both together may take `limit`.
@@ -12,15 +12,18 @@ pub fn ask<T>(
     url: &str,
     dial: &Dial,
     limit: Duration,
-    question: impl AsyncFnOnce(Channel) -> Result<Response<T>, Status>,
+    question: impl AsyncFnOnce(Line) -> Result<Response<T>, Status>,
 ) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answer = async {
-        let channel = dial.connect().await.map_err(|error| {
-            anyhow!("no coordinator can be reached at {url}: {}", with_causes(&error))
-        })?;
-        let response = question(channel).await.map_err(|status| {
-            anyhow!("the coordinator at {url} refused to answer: {}", status.message())
+        let unreached = |why: String| anyhow!("no coordinator can be reached at {url}: {why}");
+        let line = dial
+            .connect()
+            .await
+            .map_err(|error| unreached(distrust(&error).unwrap_or_else(|| with_causes(&error))))?;
+        let response = question(line).await.map_err(|status| match distrust(&status) {
+            Some(advice) => unreached(advice),
+            None => anyhow!("the coordinator at {url} refused to answer: {}", status.message()),
         })?;
         Ok(response.into_inner())
     };

@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use jlpns_coordinator::driver::{Driver, DriverConfig};
-use jlpns_coordinator::serve::serve;
+use jlpns_coordinator::serve::serve_behind;
 use tokio::net::TcpListener;
 use tracing::info;
 
+use super::door::DoorFlags;
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
@@ -33,23 +34,33 @@ pub struct ServeFlags {
     #[arg(long, value_name = "N", default_value = "1", env = "JLPNS_AWAIT_WORKERS")]
     #[arg(value_parser = values::slots, allow_hyphen_values = true)]
     await_workers: u32,
+
+    #[command(flatten)]
+    door: DoorFlags,
 }
 
 /// Serves until the game is solved, or until a signal comes.
 pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     let solve = flags.settings.solve(flags.memory, flags.await_workers as usize)?;
+    let door = flags.door.door(flags.listen)?;
     let interrupt = Interrupt::listen()?;
     let progress = Progress::start("info");
+    door.tell();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let solve = runtime.block_on(async {
         let listener = TcpListener::bind(flags.listen)
             .await
             .with_context(|| format!("cannot listen on {}", flags.listen))?;
-        info!("solving {}; listening on http://{}", solve.settings().spec, listener.local_addr()?);
+        info!(
+            "solving {}; listening on {}://{}",
+            solve.settings().spec,
+            door.scheme(),
+            listener.local_addr()?
+        );
         let config = DriverConfig::new(solve.settings().spec.to_string());
         let driver = Driver::new(solve, config);
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
-        let solve = serve(listener, driver, interrupt.asked()?).await?;
+        let solve = serve_behind(door.door, listener, driver, interrupt.asked()?).await?;
         following.abort();
         anyhow::Ok(solve)
     })?;
