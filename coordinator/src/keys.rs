@@ -118,13 +118,16 @@ fn write(path: &Path, content: &str, mode: u32) -> io::Result<()> {
 
 /// The files: name, content and mode.
 fn files(lab: &Lab) -> Result<Vec<(String, String, u32)>, KeysError> {
-    let mut files = vec![(TOKEN.to_owned(), token()?, 0o600)];
+    let token = random::<TOKEN_BYTES>()? + "\n";
+    let mut files = vec![(TOKEN.to_owned(), token, 0o600)];
     let mut put = |name: &str, certificate: String, key: &KeyPair| {
         files.push((format!("{name}.pem"), certificate, 0o644));
         files.push((format!("{name}.key"), key.serialize_pem(), 0o600));
     };
 
-    let mut authority = certificate("jlpns lab authority", lab.days)?;
+    // A name of its own: an authority is looked for by its name.
+    let name = format!("jlpns lab authority {}", random::<8>()?);
+    let mut authority = certificate(&name, lab.days)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
     let key = KeyPair::generate()?;
@@ -186,12 +189,11 @@ fn certificate(name: &str, days: u32) -> Result<CertificateParams, KeysError> {
     Ok(certificate)
 }
 
-/// A token of 256 random bits, as a line of text.
-fn token() -> Result<String, KeysError> {
-    let mut bytes = [0; TOKEN_BYTES];
+/// Random bytes, as digits.
+fn random<const N: usize>() -> Result<String, KeysError> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(KeysError::NoRandom)?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(digits + "\n")
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn names_files(worker: &str) -> bool {

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::connect::{Connector, with_causes};
-use crate::distrust::distrust;
+use crate::distrust::Distrust;
 use crate::slots::{Said, Searching, Slots, Solve, What};
 
 mod session;
@@ -92,9 +92,9 @@ pub enum WorkerError {
     /// The coordinator will not have it, for the reason that it gave.
     #[error("the coordinator refused this worker: {0}")]
     Refused(String),
-    /// One side does not trust the other: what to check.
+    /// One side does not trust the other.
     #[error("no connection that both sides trust: {0}")]
-    Distrusted(String),
+    Distrusted(Distrust),
     /// The coordinator sent what this worker cannot make sense of.
     #[error("the coordinator sent a message that this worker cannot follow: {0}")]
     Confusing(String),
@@ -193,8 +193,8 @@ impl Client {
             };
             let reason = match connected {
                 Err(error) => {
-                    if let Some(advice) = distrust(&error) {
-                        return Err(WorkerError::Distrusted(advice));
+                    if let Some(distrust) = Distrust::behind(&error) {
+                        return Err(WorkerError::Distrusted(distrust.clone()));
                     }
                     format!("no way to the coordinator: {}", with_causes(&error))
                 }

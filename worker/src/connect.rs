@@ -5,9 +5,12 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
+use http::Uri;
+use http::uri::Authority;
 use hyper_util::rt::TokioIo;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
+use tokio_rustls::rustls::pki_types::ServerName;
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{self, Channel, Endpoint};
@@ -15,6 +18,7 @@ use tonic::{Request, Status};
 use tower::service_fn;
 
 use crate::credentials::Credentials;
+use crate::tls::Encryption;
 use crate::token::Token;
 
 /// How long a connection may take to come about.
@@ -23,6 +27,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// the other end is gone without a word.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
+/// The port of https:// URLs that name none.
+const HTTPS_PORT: u16 = 443;
 /// How much a pipe holds before its writer waits, in bytes.
 const PIPE_BYTES: usize = 1 << 16;
 
@@ -53,6 +59,8 @@ pub trait Connector: Send + Sync {
 pub struct Dial {
     endpoint: Endpoint,
     badge: Badge,
+    /// How it is encrypted, if it is, and the name to look for.
+    encryption: Option<(Encryption, ServerName<'static>)>,
 }
 
 /// Why the address of a coordinator is refused.
@@ -73,9 +81,6 @@ pub enum AddressError {
          https://HOST:PORT"
     )]
     Plain(String),
-    /// Certificates that do not fit each other or the URL.
-    #[error("--ca, --cert, --key or --tls-name cannot be used: {0}")]
-    Tls(String),
 }
 
 impl Dial {
@@ -97,27 +102,57 @@ impl Dial {
         if uri.host().is_none_or(str::is_empty) || !matches!(uri.path(), "" | "/") {
             return Err(malformed());
         }
-        if !encrypted && credentials.want_encryption() {
-            return Err(AddressError::Plain(url.to_owned()));
-        }
-        let mut endpoint = endpoint
+        let encryption = match (encrypted, credentials.encryption) {
+            (false, None) => None,
+            (false, Some(_)) => return Err(AddressError::Plain(url.to_owned())),
+            (true, None) => return Err(AddressError::NoAuthority(url.to_owned())),
+            (true, Some(encryption)) => {
+                let name = encryption.name_at(uri.host().unwrap_or_default());
+                let name = name.map_err(|_| malformed())?;
+                Some((encryption, name))
+            }
+        };
+        // What is below is encrypted by us: the endpoint is to take it for plain.
+        let plain = Uri::builder()
+            .scheme("http")
+            .authority(uri.authority().map_or("", Authority::as_str))
+            .path_and_query("/")
+            .build()
+            .map_err(|_| malformed())?;
+        let endpoint = Endpoint::from(plain)
             .connect_timeout(CONNECT_TIMEOUT)
             .http2_keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(PING_TIMEOUT)
             .keep_alive_while_idle(true);
-        if encrypted {
-            let tls = credentials.tls().ok_or_else(|| AddressError::NoAuthority(url.to_owned()))?;
-            let unfit = |error| AddressError::Tls(with_causes(&error));
-            endpoint = endpoint.tls_config(tls.timeout(CONNECT_TIMEOUT)).map_err(unfit)?;
-        }
-        Ok(Dial { endpoint, badge: Badge(credentials.token) })
+        Ok(Dial { endpoint, badge: Badge(credentials.token), encryption })
     }
 }
 
 impl Connector for Dial {
     async fn connect(&self) -> Result<Line, transport::Error> {
-        Ok(InterceptedService::new(self.endpoint.connect().await?, self.badge.clone()))
+        let channel = match &self.encryption {
+            None => self.endpoint.connect().await?,
+            Some(encryption) => encrypted(&self.endpoint, encryption).await?,
+        };
+        Ok(InterceptedService::new(channel, self.badge.clone()))
     }
+}
+
+/// An encrypted connection to the host of `endpoint`.
+async fn encrypted(
+    endpoint: &Endpoint,
+    (encryption, name): &(Encryption, ServerName<'static>),
+) -> Result<Channel, transport::Error> {
+    let (encryption, name) = (encryption.clone(), name.clone());
+    let connect = service_fn(move |uri: Uri| {
+        let (encryption, name) = (encryption.clone(), name.clone());
+        async move {
+            let port = uri.port_u16().unwrap_or(HTTPS_PORT);
+            let host = uri.host().unwrap_or_default();
+            encryption.connect(host, port, name).await.map(TokioIo::new)
+        }
+    });
+    endpoint.connect_with_connector(connect).await
 }
 
 /// The way to a coordinator in this process: each connection is an in-memory pipe, whose far end

@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
-use tonic::transport::{Certificate, ClientTlsConfig, Identity};
+use tokio_rustls::rustls;
 
-use crate::pem::{self, PemError};
+use crate::pem::{Certificates, Identity, PemError};
 use crate::readers::readable_by_all;
+use crate::tls::{Encryption, server_name};
 use crate::token::{Token, TokenError};
 
 /// The flags of every command that connects to a coordinator.
@@ -21,7 +22,7 @@ pub struct CredentialFlags {
     pub ca: Option<PathBuf>,
 
     /// This client's certificate, if the coordinator wants one
-    #[arg(long, value_name = "FILE", env = "JLPNS_CERT", requires = "key")]
+    #[arg(long, value_name = "FILE", env = "JLPNS_CERT", requires_all = ["key", "ca"])]
     pub cert: Option<PathBuf>,
 
     /// The private key of --cert
@@ -29,7 +30,7 @@ pub struct CredentialFlags {
     pub key: Option<PathBuf>,
 
     /// The name in the coordinator's certificate, if it is not the host of the URL
-    #[arg(long, value_name = "NAME", env = "JLPNS_TLS_NAME")]
+    #[arg(long, value_name = "NAME", env = "JLPNS_TLS_NAME", requires = "ca")]
     pub tls_name: Option<String>,
 }
 
@@ -38,12 +39,8 @@ pub struct CredentialFlags {
 pub struct Credentials {
     /// What it shows with every request.
     pub token: Option<Token>,
-    /// The authority that it believes.
-    pub ca: Option<Certificate>,
-    /// The certificate that it shows.
-    pub identity: Option<Identity>,
-    /// The name that it wants in the coordinator's certificate, if not the host of the URL.
-    pub tls_name: Option<String>,
+    /// How it encrypts, if it knows whom to believe.
+    pub encryption: Option<Encryption>,
 }
 
 /// Why the files of the flags are refused.
@@ -55,45 +52,38 @@ pub enum CredentialError {
     /// A certificate or a key.
     #[error(transparent)]
     Pem(#[from] PemError),
+    /// A name that no certificate can hold.
+    #[error("'{0}' is no name for --tls-name; write a host name or an IP address")]
+    Name(String),
+    /// Certificates that cannot be used, or not together.
+    #[error("the files of --ca, --cert and --key cannot be used together: {0}")]
+    Tls(#[from] rustls::Error),
 }
 
 impl CredentialFlags {
     /// Reads the files; gives sentences of warning beside what they hold.
     pub fn read(&self) -> Result<(Credentials, Vec<String>), CredentialError> {
         let mut warnings = Vec::new();
-        let mut credentials =
-            Credentials { tls_name: self.tls_name.clone(), ..Credentials::default() };
+        let mut credentials = Credentials::default();
         if let Some(path) = &self.token_file {
             let (token, warning) = Token::read(path)?;
             credentials.token = Some(token);
             warnings.extend(warning);
         }
         if let Some(path) = &self.ca {
-            credentials.ca = Some(pem::certificates(path)?);
-        }
-        if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
-            credentials.identity = Some(pem::identity(cert, key)?);
-            warnings.extend(readable_by_all(key));
+            let ca = Certificates::read(path)?;
+            let identity = match (&self.cert, &self.key) {
+                (Some(cert), Some(key)) => {
+                    warnings.extend(readable_by_all(key));
+                    Some(Identity::read(cert, key)?)
+                }
+                _ => None,
+            };
+            let no_name = |name: &String| CredentialError::Name(name.clone());
+            let name = self.tls_name.as_ref();
+            let name = name.map(|name| server_name(name).map_err(|_| no_name(name))).transpose()?;
+            credentials.encryption = Some(Encryption::new(ca, identity, name)?);
         }
         Ok((credentials, warnings))
-    }
-}
-
-impl Credentials {
-    /// Whether any of them is of use over encrypted connections only.
-    pub fn want_encryption(&self) -> bool {
-        self.ca.is_some() || self.identity.is_some() || self.tls_name.is_some()
-    }
-
-    /// The settings of an encrypted connection; `None` without an authority to believe.
-    pub fn tls(&self) -> Option<ClientTlsConfig> {
-        let mut tls = ClientTlsConfig::new().ca_certificate(self.ca.clone()?);
-        if let Some(identity) = &self.identity {
-            tls = tls.identity(identity.clone());
-        }
-        if let Some(name) = &self.tls_name {
-            tls = tls.domain_name(name);
-        }
-        Some(tls)
     }
 }

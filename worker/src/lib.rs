@@ -9,8 +9,8 @@
 //! - [`memory`]: sizes of memory as people write them.
 //! - [`client`]: what keeps a worker connected to its coordinator; [`connect`] is the way there.
 //! - [`credentials`]: what it shows and believes on that way: the shared [`token`], and
-//!   certificates from [`pem`] files; [`distrust`] words what comes of the wrong ones, and
-//!   [`readers`] finds out who can read a file.
+//!   certificates from [`pem`] files for [`tls`]; [`distrust`] words what comes of the wrong ones,
+//!   and [`readers`] finds out who can read a file.
 
 mod alpha_beta;
 pub mod client;
@@ -29,5 +29,6 @@ pub mod readers;
 pub mod search;
 pub mod slots;
 pub mod sub_search;
+pub mod tls;
 pub mod token;
 mod watch;

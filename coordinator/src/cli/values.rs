@@ -96,7 +96,6 @@ pub fn coordinator(url: &str, flags: &CredentialFlags) -> Result<Dial, CommandEr
                 "a plain connection has no use for --ca, --cert and --tls-name; write \
                  https://HOST:PORT"
             }
-            AddressError::Tls(_) => return CommandError::BadInput(error.to_string()),
         };
         CommandError::bad_value("URL", url, reason)
     })

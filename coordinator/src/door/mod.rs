@@ -238,8 +238,13 @@ impl Door {
         lock(&self.room).leave(visitor.id, standing == Standing::Friend);
         if standing == Standing::Stranger {
             let reason = match self.tls {
-                Some(_) => "it left before it made a request; does it speak TLS, and trust us?",
-                None => "it left before it made a request; does it speak TLS? This door does not",
+                Some(_) => {
+                    "it left before it made a request; it may not speak TLS, or one side does not \
+                     trust the other's certificate"
+                }
+                None => {
+                    "it left before it made a request; it may speak TLS, and this door does not"
+                }
             };
             self.refuse(visitor.from, reason);
         }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use jlpns_worker::connect::with_causes;
-use jlpns_worker::pem::{self, PemError};
-use tonic::transport::{Server, ServerTlsConfig};
+use jlpns_worker::pem::{Certificates, Identity, PemError};
+use tonic::transport::{self, Server, ServerTlsConfig};
 
 /// Why the server's files are refused.
 #[derive(Debug, thiserror::Error)]
@@ -35,9 +35,12 @@ pub fn server_tls(
     key: &Path,
     client_ca: Option<&Path>,
 ) -> Result<ServerTlsConfig, TlsError> {
-    let mut tls = ServerTlsConfig::new().identity(pem::identity(cert, key)?);
+    let identity = Identity::read(cert, key)?;
+    let (cert_pem, key_pem) = identity.pem();
+    let identity = transport::Identity::from_pem(cert_pem, key_pem);
+    let mut tls = ServerTlsConfig::new().identity(identity);
     if let Some(path) = client_ca {
-        tls = tls.client_ca_root(pem::certificates(path)?);
+        tls = tls.client_ca_root(transport::Certificate::from_pem(Certificates::read(path)?.pem()));
     }
     // Tried here, where the files can be named.
     if let Err(error) = Server::builder().tls_config(tls.clone()) {

@@ -19,8 +19,8 @@ use tonic::{Code, Status, Streaming};
 use tracing::{debug, info};
 
 use super::{Client, Entry, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
-use crate::connect::{Line, with_causes};
-use crate::distrust::distrust;
+use crate::connect::Line;
+use crate::distrust::lost;
 use crate::slots::{Solve, Task};
 
 /// How long the coordinator may take to answer Hello.
@@ -63,10 +63,7 @@ impl From<Status> for Broken {
             Code::Unimplemented => Broken::Fatal(WorkerError::Refused(
                 "it does not offer jlpns.v1.Solver; is it a jlpns coordinator?".to_owned(),
             )),
-            _ => match distrust(&status) {
-                Some(advice) => Broken::Fatal(WorkerError::Distrusted(advice)),
-                None => Broken::Lost(format!("the stream was lost: {}", with_causes(&status))),
-            },
+            _ => Broken::Lost(format!("the stream was lost: {}", lost(&status))),
         }
     }
 }
