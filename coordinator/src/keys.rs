@@ -203,3 +203,113 @@ fn names_files(worker: &str) -> bool {
         && worker.as_bytes()[0].is_ascii_alphanumeric()
         && ![TOKEN, AUTHORITY, SERVER].contains(&worker)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use jlpns_worker::token::Token;
+
+    use super::*;
+    use crate::door::tls::{TlsError, server_tls};
+
+    fn lab(workers: &[&str]) -> Lab {
+        Lab {
+            names: vec!["localhost".to_owned()],
+            addresses: vec![IpAddr::from([127, 0, 0, 1])],
+            workers: workers.iter().map(|&name| name.to_owned()).collect(),
+            days: 30,
+        }
+    }
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary folder")
+    }
+
+    #[test]
+    fn the_files_are_there_and_secrets_are_for_their_owner_only() {
+        let folder = folder();
+        let inside = folder.path().join("lab");
+        let written = init(&inside, &lab(&["ann", "bob"])).expect("keys");
+        let names: Vec<String> = written
+            .iter()
+            .map(|path| path.strip_prefix(&inside).expect("inside").display().to_string())
+            .collect();
+        let wanted = [
+            "token",
+            "ca.pem",
+            "ca.key",
+            "server.pem",
+            "server.key",
+            "ann.pem",
+            "ann.key",
+            "bob.pem",
+            "bob.key",
+        ];
+        assert_eq!(names, wanted);
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!(mode(&inside), 0o700);
+        for path in &written {
+            let secret = path.extension().is_none_or(|extension| extension == "key");
+            assert_eq!(mode(path), if secret { 0o600 } else { 0o644 }, "{}", path.display());
+        }
+        Token::read(&inside.join(TOKEN)).expect("a token");
+    }
+
+    #[test]
+    fn no_two_labs_share_a_secret() {
+        let folder = folder();
+        for name in ["one", "two"] {
+            init(&folder.path().join(name), &lab(&["worker"])).expect("keys");
+        }
+        for file in ["token", "ca.key", "server.key", "worker.key", "ca.pem"] {
+            let read = |name: &str| fs::read(folder.path().join(name).join(file)).expect("there");
+            assert_ne!(read("one"), read("two"), "{file}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_overwritten() {
+        let folder = folder();
+        fs::write(folder.path().join("worker.key"), "precious").expect("written");
+        let refused = init(folder.path(), &lab(&["worker"])).expect_err("there is a key");
+        assert!(matches!(refused, KeysError::Exists(_)), "{refused}");
+        assert_eq!(fs::read(folder.path().join("worker.key")).expect("there"), b"precious");
+        // Not even what was not in the way.
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1);
+    }
+
+    #[test]
+    fn names_that_would_leave_the_folder_or_clash_are_refused() {
+        let folder = folder();
+        for bad in ["", "../up", "/root", "a/b", ".hidden", "ca", "server", "token", "a b", "é"] {
+            let refused = init(folder.path(), &lab(&[bad])).expect_err(bad);
+            assert!(matches!(refused, KeysError::BadWorker(_)), "{bad}: {refused}");
+        }
+        let refused = init(folder.path(), &lab(&["ann", "ann"])).expect_err("twice");
+        assert!(matches!(refused, KeysError::Twice(_)), "{refused}");
+        for bad in ["", "a b", "-x", "a..b", "host:1", "http://host"] {
+            let lab = Lab { names: vec![bad.to_owned()], ..lab(&["worker"]) };
+            let refused = init(folder.path(), &lab).expect_err(bad);
+            assert!(matches!(refused, KeysError::BadName(_)), "{bad}: {refused}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
+    }
+
+    #[test]
+    fn the_servers_files_are_checked_before_they_are_used() {
+        let folder = folder();
+        init(folder.path(), &lab(&["worker"])).expect("keys");
+        let path = |name: &str| folder.path().join(name);
+        let (cert, key, ca) = (path("server.pem"), path("server.key"), path("ca.pem"));
+        server_tls(&cert, &key, Some(&ca)).expect("they fit");
+        let unfit = server_tls(&cert, &path("worker.key"), None).expect_err("another's key");
+        assert!(matches!(unfit, TlsError::Unfit { .. }), "{unfit}");
+        assert!(unfit.to_string().contains("cannot be used together"), "{unfit}");
+        let swapped = server_tls(&key, &cert, None).expect_err("the wrong way round").to_string();
+        assert!(swapped.contains("server.key holds no certificate"), "{swapped}");
+        let no_key = server_tls(&cert, &ca, None).expect_err("no key").to_string();
+        assert!(no_key.contains("ca.pem holds no private key"), "{no_key}");
+    }
+}
