@@ -226,8 +226,5 @@ mod tests {
         }
         let error = Dial::new("https://host:7070").expect_err("nobody to believe");
         assert_eq!(error, AddressError::NoAuthority("https://host:7070".to_owned()));
-        let credentials = Credentials { tls_name: Some("x".to_owned()), ..Credentials::default() };
-        let error = Dial::with("http://host:7070", credentials).expect_err("nothing to encrypt");
-        assert_eq!(error, AddressError::Plain("http://host:7070".to_owned()));
     }
 }

@@ -15,7 +15,7 @@ use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_MESSAGE_BYTES, v1};
 use jlpns_worker::client::{Shutdown, WorkerEnd, WorkerError, run_worker};
-use jlpns_worker::connect::{Connector, Dial, Line};
+use jlpns_worker::connect::{AddressError, Connector, Dial, Line};
 use jlpns_worker::credentials::{CredentialFlags, Credentials};
 use jlpns_worker::distrust::Distrust;
 use jlpns_worker::sub_search::SubSearches;
@@ -61,8 +61,7 @@ impl Guarded {
     }
 
     fn url(&self) -> String {
-        format!("{}://localhost:{}", self.scheme, self.address.port())
-            .replace("localhost", &self.address.ip().to_string())
+        format!("{}://{}", self.scheme, self.address)
     }
 
     fn dial(&self, credentials: Credentials) -> Dial {
@@ -230,7 +229,7 @@ async fn a_workers_certificate_does_not_make_a_coordinator() {
         let false_one = Guarded::start(lab.door("worker", None)).await;
         let name = lab.credentials(&lab, None, Some("worker"));
         let distrust = false_one.distrust(name).await.to_string();
-        assert!(distrust.contains("the coordinator's certificate"), "{distrust}");
+        assert!(distrust.contains("that is not a coordinator's"), "{distrust}");
     })
     .await;
 }
@@ -247,6 +246,8 @@ async fn tls_and_plain_text_do_not_meet() {
         assert!(distrust.contains("does not speak TLS"), "{distrust}");
         let encrypted = Guarded::start(lab.door("server", None)).await;
         let url = encrypted.url().replace("https:", "http:");
+        let refused = Dial::with(&url, lab.credentials(&lab, None, None)).expect_err("plain");
+        assert_eq!(refused, AddressError::Plain(url.clone()));
         let answered = match Dial::new(&url).expect("a good address").connect().await {
             Ok(line) => SolverClient::new(line).get_status(GetStatusRequest {}).await.is_ok(),
             Err(_) => false,
