@@ -6,12 +6,16 @@
 //!   [`status`] words its state.
 //! - [`journal`]: the durable store; [`recorder`] keeps a solve in it, and takes one up from it;
 //!   [`written`] is what its records and snapshots look like.
+//! - [`door`]: who is let in: the token, TLS, and the limits; [`keys`] makes what a lab needs for
+//!   both.
 //! - [`embedded`]: coordinator and worker in one process.
 //! - [`simulate`]: a solve on virtual workers, in virtual time.
 
+pub mod door;
 pub mod driver;
 pub mod embedded;
 pub mod journal;
+pub mod keys;
 pub mod recorder;
 pub mod serve;
 pub mod service;

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_proto::v1::solver_server::SolverServer;
@@ -13,10 +14,14 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_stream::Stream;
 use tonic::transport::Server;
-use tonic::transport::server::{Connected, Router, TcpIncoming};
+use tonic::transport::server::{Connected, Router};
 use tonic_health::server::health_reporter;
 use tonic_reflection::server as reflection;
+use tower::layer::util::{Identity, Stack};
 
+use crate::door::Door;
+use crate::door::check::Check;
+use crate::door::incoming::incoming;
 use crate::driver::{Driver, DriverError, DriverHandle};
 use crate::service::SolverService;
 use crate::solve::Solve;
@@ -27,6 +32,11 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the workers may take to read the end of the solve and hang up.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The most requests at a time on one connection. A client that keeps the rules of HTTP/2 waits;
+/// the limit of the door, which is lower, is the one that it is told of.
+const MOST_REQUESTS: u32 = 512;
+/// The most bytes in the head of a request.
+const MOST_HEADER_BYTES: u32 = 16 << 10;
 
 /// Why serving ended without the solve.
 #[derive(Debug, thiserror::Error)]
@@ -46,15 +56,24 @@ pub enum ServeError {
 }
 
 /// Serves `driver` on a TCP listener until its solve has ended or `shutdown` is there. Gives the
-/// solve back: it tells which of the two it was.
+/// solve back: it tells which of the two it was. Everybody who can connect is let in.
 pub async fn serve(
     listener: TcpListener,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Solve, ServeError> {
-    // Reports and leases are small and wait for each other: they must not wait for company.
-    let connections = TcpIncoming::from(listener).with_nodelay(Some(true));
-    serve_connections(connections, driver, shutdown).await
+    serve_behind(Door::open(), listener, driver, shutdown).await
+}
+
+/// As [`serve`], for those whom `door` lets in.
+pub async fn serve_behind(
+    door: Door,
+    listener: TcpListener,
+    driver: Driver,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<Solve, ServeError> {
+    let door = Arc::new(door);
+    serve_through(door.clone(), incoming(listener, door), driver, shutdown).await
 }
 
 /// As [`serve`], for connections of any kind.
@@ -66,7 +85,19 @@ pub async fn serve_connections<IO>(
 where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    let services = services(driver.handle()).await?;
+    serve_through(Arc::new(Door::open()), connections, driver, shutdown).await
+}
+
+async fn serve_through<IO>(
+    door: Arc<Door>,
+    connections: impl Stream<Item = io::Result<IO>>,
+    driver: Driver,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<Solve, ServeError>
+where
+    IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+{
+    let services = services(driver.handle(), door).await?;
     let (stop, stopped) = oneshot::channel::<()>();
     let server = services.serve_with_incoming_shutdown(connections, async {
         // Stopping and dropping mean the same.
@@ -95,9 +126,12 @@ where
     Ok(solve)
 }
 
-/// The solver with health and reflection beside it.
-async fn services(driver: DriverHandle) -> Result<Router, reflection::Error> {
-    let solver = SolverServer::new(SolverService::new(driver))
+/// The solver with health and reflection beside it, behind the door's check.
+async fn services(
+    driver: DriverHandle,
+    door: Arc<Door>,
+) -> Result<Router<Stack<Check, Identity>>, ServeError> {
+    let solver = SolverServer::new(SolverService::new(driver).behind(door.clone()))
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
     let (reporter, health) = health_reporter();
@@ -107,9 +141,16 @@ async fn services(driver: DriverHandle) -> Result<Router, reflection::Error> {
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    Ok(Server::builder()
+    let mut server = Server::builder();
+    if let Some(tls) = door.tls() {
+        server = server.tls_config(tls.clone())?;
+    }
+    Ok(server
+        .max_concurrent_streams(MOST_REQUESTS)
+        .http2_max_header_list_size(MOST_HEADER_BYTES)
         .http2_keepalive_interval(Some(PING_INTERVAL))
         .http2_keepalive_timeout(Some(PING_TIMEOUT))
+        .layer(Check::new(door))
         .add_service(solver)
         .add_service(health)
         .add_service(described().build_v1()?)

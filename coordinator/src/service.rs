@@ -1,6 +1,7 @@
 //! The gRPC service: reads what workers send, checks every field, and hands it to the driver.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_common::{Findings, Question};
@@ -13,6 +14,7 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::door::{Door, Seat};
 use crate::driver::{Command, Connection, DriverHandle, Ended, MESSAGES, Outbound};
 use crate::solve::{Event, LeaseId, Subject, WorkerId, WorkerInfo};
 
@@ -23,12 +25,18 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct SolverService {
     driver: DriverHandle,
+    door: Arc<Door>,
 }
 
 impl SolverService {
-    /// The service in front of this driver.
+    /// The service in front of this driver, with as many workers as come.
     pub fn new(driver: DriverHandle) -> SolverService {
-        SolverService { driver }
+        SolverService { driver, door: Arc::new(Door::open()) }
+    }
+
+    /// The same with as many workers as this door has places for.
+    pub fn behind(self, door: Arc<Door>) -> SolverService {
+        SolverService { door, ..self }
     }
 }
 
@@ -50,6 +58,7 @@ impl Solver for SolverService {
         &self,
         request: Request<Streaming<v1::WorkerMessage>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
+        let seat = self.door.seat(request.extensions())?;
         let mut inbound = request.into_inner();
         let hello = timeout(HELLO_TIMEOUT, next(&mut inbound)).await.map_err(|_| {
             let seconds = HELLO_TIMEOUT.as_secs();
@@ -67,7 +76,7 @@ impl Solver for SolverService {
         let (open, closed) = oneshot::channel();
         let connection = Connection { outbound: outbound.clone(), _open: open };
         self.driver.send(Command::Join { worker, info, connection }).await?;
-        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone()));
+        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), seat));
         Ok(Response::new(ReceiverStream::new(messages)))
     }
 
@@ -102,6 +111,7 @@ async fn listen(
     outbound: Outbound,
     mut closed: oneshot::Receiver<()>,
     driver: DriverHandle,
+    _seat: Seat,
 ) {
     loop {
         let message = tokio::select! {

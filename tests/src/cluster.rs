@@ -22,8 +22,13 @@ pub fn serve(args: &[&str]) -> (Running, String) {
 
 /// Starts a worker with one slot for the coordinator at `url`.
 pub fn worker(url: &str, name: &str) -> Running {
+    worker_with(url, name, &[])
+}
+
+/// Starts such a worker with more arguments.
+pub fn worker_with(url: &str, name: &str, more: &[&str]) -> Running {
     let args = ["--coordinator", url, "--name", name, "--slots", "1", "--memory", "64MiB"];
-    Running::start(&mut jlpns_worker(args))
+    Running::start(&mut jlpns_worker([&args, more].concat()))
 }
 
 /// The result of a coordinator with these arguments and two workers; all must exit with 0.

@@ -192,6 +192,35 @@ fn flags_of_simulate() {
 }
 
 #[test]
+fn flags_of_the_door() {
+    let serve = |args: &[&str], words: &[&str]| {
+        refused(&[&["serve", "connect4:3x4", "--listen", "127.0.0.1:0"], args].concat(), words);
+    };
+    serve(&["--token-file", "/no/such/file"], &["/no/such/file cannot be read: No such file"]);
+    serve(&["--token-file", "/dev/null"], &["the token file /dev/null is empty", "at least 16"]);
+    serve(&["--token-file", "Cargo.toml"], &["Cargo.toml holds a character", "ASCII"]);
+    serve(&["--tls-cert", "Cargo.toml"], &["required", "--tls-key"]);
+    serve(&["--tls-key", "Cargo.toml"], &["required", "--tls-cert"]);
+    serve(&["--client-ca", "Cargo.toml"], &["required", "--tls-cert"]);
+    serve(
+        &["--tls-cert", "Cargo.toml", "--tls-key", "Cargo.toml"],
+        &["Cargo.toml holds no certificate", "jlpns keys init"],
+    );
+    for bad in ["0", "-1", "many", "", "99999999999"] {
+        serve(&["--max-workers", bad], &["--max-workers"]);
+    }
+    let keys = |args: &[&str], words: &[&str]| {
+        refused(&[&["keys", "init", "/no/such/folder"], args].concat(), words);
+    };
+    refused(&["keys", "init"], &["required arguments were not provided", "<DIR>"]);
+    keys(&["--worker", "../up"], &["'../up' is no name for a worker's files", "1 to 64 letters"]);
+    keys(&["--worker", "a", "--worker", "a"], &["'a' is named twice"]);
+    keys(&["--name", "a b"], &["'a b' is no name of a machine", "solver.lab.example"]);
+    keys(&["--ip", "host"], &["--ip"]);
+    keys(&["--days", "0"], &["--days"]);
+}
+
+#[test]
 fn flags_of_a_worker() {
     let refused = |args: &[&str], words: &[&str]| {
         let ended = run(&mut jlpns_worker(args), LIMIT);
@@ -204,7 +233,7 @@ fn flags_of_a_worker() {
     for bad in ["", "localhost:7070", "http://", "ftp://host:1"] {
         refused(&["--coordinator", bad], &[&format!("'{bad}'"), "http://HOST:PORT"]);
     }
-    refused(&["--coordinator", "https://host:1"], &["encrypted", "http://HOST:PORT"]);
+    refused(&["--coordinator", "https://host:1"], &["encrypted", "--ca", "http://HOST:PORT"]);
     let given = |args: &[&str], words: &[&str]| {
         refused(&[&["--coordinator", "http://127.0.0.1:1"], args].concat(), words);
     };
@@ -214,6 +243,15 @@ fn flags_of_a_worker() {
     for bad in ["12QiB", "much", "", "1KiB"] {
         given(&["--memory", bad], &["--memory"]);
     }
+    for flag in ["--token-file", "--ca"] {
+        given(&[flag, "/no/such/file"], &["/no/such/file cannot be read: No such file"]);
+        given(&[flag, ""], &[flag]);
+    }
+    given(&["--ca", "Cargo.toml"], &["Cargo.toml holds no certificate", "PEM"]);
+    given(&["--token-file", "Cargo.toml"], &["Cargo.toml holds a character", "ASCII"]);
+    given(&["--cert", "Cargo.toml"], &["required", "--key"]);
+    given(&["--key", "Cargo.toml"], &["required", "--cert"]);
+    given(&["--tls-name", "host"], &["required", "--ca"]);
     given(&["--name", ""], &["--name", "1 to 128"]);
     given(&["--name", &"n".repeat(129)], &["--name", "1 to 128"]);
 }
@@ -226,7 +264,10 @@ fn addresses_of_a_coordinator() {
             refused(&[command, bad], &[&format!("'{bad}' for 'URL'"), "http://HOST:PORT"]);
         }
         refused(&[command, &"h".repeat(100_000)], &["URL", "http://HOST:PORT"]);
-        refused(&[command, "https://host:1"], &["encrypted", "write http://HOST:PORT"]);
+        refused(&[command, "https://host:1"], &["encrypted", "--ca", "write http://HOST:PORT"]);
+        let no_token = ["--token-file", "/no/such/file"];
+        let words = ["the token file /no/such/file cannot be read"];
+        refused(&[&[command, "http://127.0.0.1:1"][..], &no_token].concat(), &words);
         refused(&[command], &["required arguments were not provided", "<URL>"]);
         // A good address where nobody listens is no bad input.
         let ended = run(&mut jlpns([command, "http://127.0.0.1:1"]), LIMIT);

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::connect::{Connector, with_causes};
+use crate::distrust::Distrust;
 use crate::slots::{Said, Searching, Slots, Solve, What};
 
 mod session;
@@ -92,6 +93,9 @@ pub enum WorkerError {
     /// The coordinator will not have it, for the reason that it gave.
     #[error("the coordinator refused this worker: {0}")]
     Refused(String),
+    /// One side does not trust the other.
+    #[error("no connection that both sides trust: {0}")]
+    Distrusted(Distrust),
     /// The coordinator sent what this worker cannot make sense of.
     #[error("the coordinator sent a message that this worker cannot follow: {0}")]
     Confusing(String),
@@ -201,8 +205,13 @@ impl Client {
                 connected = connector.connect() => connected,
             };
             let reason = match connected {
-                Err(error) => format!("no way to the coordinator: {}", with_causes(&error)),
-                Ok(channel) => match self.session(channel).await? {
+                Err(error) => {
+                    if let Some(distrust) = Distrust::behind(&error) {
+                        return Err(WorkerError::Distrusted(distrust.clone()));
+                    }
+                    format!("no way to the coordinator: {}", with_causes(&error))
+                }
+                Ok(line) => match self.session(line).await? {
                     SessionEnd::Done(end) => return Ok(end),
                     SessionEnd::Lost { reason, welcomed } => {
                         if welcomed {

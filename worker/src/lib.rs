@@ -8,18 +8,27 @@
 //! - [`slots`]: the threads that run the searches of jobs; [`sub_search`] is what they call.
 //! - [`memory`]: sizes of memory as people write them.
 //! - [`client`]: what keeps a worker connected to its coordinator; [`connect`] is the way there.
+//! - [`credentials`]: what it shows and believes on that way: the shared [`token`], and
+//!   certificates from [`pem`] files for [`tls`]; [`distrust`] words what comes of the wrong ones,
+//!   and [`readers`] finds out who can read a file.
 
 mod alpha_beta;
 pub mod client;
 pub mod connect;
+pub mod credentials;
 mod depth_first;
 mod dfpn;
+pub mod distrust;
 mod halving;
 pub mod memory;
 mod pds;
+pub mod pem;
 mod pn2;
 mod pns;
+pub mod readers;
 pub mod search;
 pub mod slots;
 pub mod sub_search;
+pub mod tls;
+pub mod token;
 mod watch;

@@ -3,6 +3,7 @@
 //! Exit codes: 0 the solve is over, or drained after a first Ctrl-C or SIGTERM; 1 failed, or
 //! aborted by a second one; 2 bad usage.
 
+use std::fmt::Display;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, value_parser};
 use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
 use jlpns_worker::connect::Dial;
+use jlpns_worker::credentials::CredentialFlags;
 use jlpns_worker::memory;
 use jlpns_worker::sub_search::SubSearches;
 use tokio::signal::unix::{SignalKind, signal};
@@ -30,7 +32,7 @@ const MEMORY_OF_A_SLOT: u64 = 512 << 20;
 #[derive(Parser)]
 #[command(name = "jlpns-worker", version, about)]
 struct Arguments {
-    /// Where the coordinator is, as http://HOST:PORT
+    /// Where the coordinator is, as http://HOST:PORT or https://HOST:PORT
     #[arg(long, value_name = "URL", env = "JLPNS_COORDINATOR")]
     coordinator: String,
 
@@ -45,6 +47,9 @@ struct Arguments {
     /// The worker's name in logs and status pages [default: host name and process id]
     #[arg(long, value_name = "N", env = "JLPNS_NAME", value_parser = name)]
     name: Option<String>,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
 }
 
 fn name(text: &str) -> Result<String, String> {
@@ -54,9 +59,13 @@ fn name(text: &str) -> Result<String, String> {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let dial = Dial::new(&arguments.coordinator).unwrap_or_else(|error| {
+    let refused = |error: &dyn Display| -> ! {
         Arguments::command().error(ErrorKind::ValueValidation, error).exit()
-    });
+    };
+    let (credentials, warnings) =
+        arguments.credentials.read().unwrap_or_else(|error| refused(&error));
+    let dial =
+        Dial::with(&arguments.coordinator, credentials).unwrap_or_else(|error| refused(&error));
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
@@ -65,6 +74,9 @@ fn main() -> ExitCode {
             EnvFilter::try_from_env("JLPNS_LOG").unwrap_or_else(|_| EnvFilter::new("info")),
         )
         .init();
+    for warning in warnings {
+        warn!("{warning}");
+    }
     match work(arguments, dial) {
         Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
         Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,

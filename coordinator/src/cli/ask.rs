@@ -1,10 +1,11 @@
 //! One question to a running coordinator.
 
+use std::error::Error;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use jlpns_worker::connect::{Connector, Dial, with_causes};
-use tonic::transport::Channel;
+use jlpns_worker::connect::{Connector, Dial, Line, with_causes};
+use jlpns_worker::distrust::{Distrust, lost};
 use tonic::{Response, Status};
 
 /// Connects and asks; both together may take `limit`.
@@ -12,15 +13,20 @@ pub fn ask<T>(
     url: &str,
     dial: &Dial,
     limit: Duration,
-    question: impl AsyncFnOnce(Channel) -> Result<Response<T>, Status>,
+    question: impl AsyncFnOnce(Line) -> Result<Response<T>, Status>,
 ) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answer = async {
-        let channel = dial.connect().await.map_err(|error| {
-            anyhow!("no coordinator can be reached at {url}: {}", with_causes(&error))
+        let unreached = |why: String| anyhow!("no coordinator can be reached at {url}: {why}");
+        let line = dial.connect().await.map_err(|error| {
+            unreached(
+                Distrust::behind(&error).map_or_else(|| with_causes(&error), Distrust::to_string),
+            )
         })?;
-        let response = question(channel).await.map_err(|status| {
-            anyhow!("the coordinator at {url} refused to answer: {}", status.message())
+        let response = question(line).await.map_err(|status| match status.source() {
+            // Errors of the connection have a cause, refusals have none.
+            Some(_) => unreached(lost(&status)),
+            None => anyhow!("the coordinator at {url} refused to answer: {}", status.message()),
         })?;
         Ok(response.into_inner())
     };

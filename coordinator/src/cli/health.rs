@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jlpns_worker::credentials::CredentialFlags;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
@@ -15,16 +16,19 @@ const LIMIT: Duration = Duration::from_secs(3);
 /// What `jlpns health` is given.
 #[derive(Debug, clap::Args)]
 pub struct HealthFlags {
-    /// The coordinator, as http://HOST:PORT
+    /// The coordinator, as http://HOST:PORT or https://HOST:PORT
     #[arg(env = "JLPNS_COORDINATOR")]
     url: String,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
 }
 
 /// Asks the gRPC health service for the server as a whole.
 pub fn run(flags: &HealthFlags) -> Result<End, CommandError> {
-    let dial = values::coordinator(&flags.url)?;
-    let answer = ask(&flags.url, &dial, LIMIT, async |channel| {
-        HealthClient::new(channel).check(HealthCheckRequest { service: String::new() }).await
+    let dial = values::coordinator(&flags.url, &flags.credentials)?;
+    let answer = ask(&flags.url, &dial, LIMIT, async |line| {
+        HealthClient::new(line).check(HealthCheckRequest { service: String::new() }).await
     })?;
     if answer.status() == ServingStatus::Serving {
         Ok(End::Solved)

@@ -6,15 +6,18 @@
 //! - [`simulate`]: `jlpns simulate`, a solve on virtual workers.
 //! - [`status`] and [`health`]: `jlpns status` and `jlpns health`, which [`ask`] a running
 //!   coordinator.
+//! - [`door`]: the flags of who is let in, and [`keys`]: `jlpns keys`, which makes what they name.
 //! - [`values`]: how the values of flags are read.
 //! - [`output`]: results on stdout, as JSON and as text.
 //! - [`progress`]: progress on stderr.
 //! - [`interrupt`]: what Ctrl-C and SIGTERM do.
 
 mod ask;
+mod door;
 mod health;
 mod interrupt;
 mod keeping;
+mod keys;
 mod output;
 mod progress;
 mod report;
@@ -56,6 +59,8 @@ enum Command {
     Status(status::StatusFlags),
     /// Exit with 0 if a coordinator is serving, with 1 if not
     Health(health::HealthFlags),
+    /// Make the token, the certificates and the keys of a lab
+    Keys(keys::KeysFlags),
 }
 
 /// How a run ended; the exit code of the process.
@@ -125,6 +130,7 @@ pub fn run() -> End {
         Command::Simulate(flags) => simulate::run(&flags),
         Command::Status(flags) => status::run(&flags),
         Command::Health(flags) => health::run(&flags),
+        Command::Keys(flags) => keys::run(&flags),
     };
     match result {
         Ok(end) => end,

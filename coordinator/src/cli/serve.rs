@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use jlpns_coordinator::serve::serve;
+use jlpns_coordinator::serve::serve_behind;
 use tokio::net::TcpListener;
 use tracing::info;
 
+use super::door::DoorFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
@@ -53,6 +54,9 @@ pub struct ServeFlags {
     #[arg(long, value_name = "SHARE", default_value = "0.01", env = "JLPNS_RECHECK")]
     #[arg(value_parser = values::share, allow_hyphen_values = true)]
     recheck: f64,
+
+    #[command(flatten)]
+    door: DoorFlags,
 }
 
 /// Serves until the game is solved, or until a signal comes.
@@ -64,8 +68,10 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     settings.recheck = flags.recheck;
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
+    let door = flags.door.door(flags.listen)?;
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
     let progress = Progress::start("info");
+    door.tell();
     let spec = settings.spec.to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // First, so that an address that is taken leaves the journal alone.
@@ -74,9 +80,10 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
         .with_context(|| format!("cannot listen on {}", flags.listen))?;
     let driver = flags.keeping.driver(settings)?;
     let solve = runtime.block_on(async {
-        info!("solving {spec}; listening on http://{}", listener.local_addr()?);
+        let scheme = door.scheme();
+        info!("solving {spec}; listening on {scheme}://{}", listener.local_addr()?);
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
-        let solve = serve(listener, driver, interrupt.asked()?).await?;
+        let solve = serve_behind(door.door, listener, driver, interrupt.asked()?).await?;
         following.abort();
         anyhow::Ok(solve)
     })?;

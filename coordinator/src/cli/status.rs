@@ -7,6 +7,7 @@ use bytesize::ByteSize;
 use jlpns_coordinator::solve::SolveStatus;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
+use jlpns_worker::credentials::CredentialFlags;
 
 use super::ask::ask;
 use super::output::{self, Answer, Output, grouped, rate};
@@ -18,9 +19,12 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// What `jlpns status` is given.
 #[derive(Debug, clap::Args)]
 pub struct StatusFlags {
-    /// The coordinator, as http://HOST:PORT
+    /// The coordinator, as http://HOST:PORT or https://HOST:PORT
     #[arg(env = "JLPNS_COORDINATOR")]
     url: String,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
 
     /// How the state is printed
     #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
@@ -29,9 +33,9 @@ pub struct StatusFlags {
 
 /// Asks for the state and prints it.
 pub fn run(flags: &StatusFlags) -> Result<End, CommandError> {
-    let dial = values::coordinator(&flags.url)?;
-    let status = ask(&flags.url, &dial, LIMIT, async |channel| {
-        SolverClient::new(channel).get_status(GetStatusRequest {}).await
+    let dial = values::coordinator(&flags.url, &flags.credentials)?;
+    let status = ask(&flags.url, &dial, LIMIT, async |line| {
+        SolverClient::new(line).get_status(GetStatusRequest {}).await
     })?;
     let status = SolveStatus::from(status);
     match flags.output {

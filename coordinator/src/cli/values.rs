@@ -14,6 +14,7 @@ use jlpns_common::{Algorithm, Game, Goal, Initialisation, Move, OutcomeScale};
 use jlpns_coordinator::simulate::CoordinatorCost;
 use jlpns_proto::MAX_SLOTS;
 use jlpns_worker::connect::{AddressError, Dial};
+use jlpns_worker::credentials::CredentialFlags;
 use jlpns_worker::search::Store;
 
 use super::CommandError;
@@ -83,13 +84,23 @@ pub fn moves<G: Game>(game: &G, text: &str) -> Result<Vec<Move>, CommandError> {
     parse_moves(game, text).map_err(|e| CommandError::bad_value("--moves", text, e))
 }
 
-/// The way to the coordinator at a URL.
-pub fn coordinator(url: &str) -> Result<Dial, CommandError> {
-    Dial::new(url).map_err(|error| {
+/// The way to the coordinator at a URL, with what the files of the flags hold.
+pub fn coordinator(url: &str, flags: &CredentialFlags) -> Result<Dial, CommandError> {
+    let (credentials, warnings) =
+        flags.read().map_err(|error| CommandError::BadInput(error.to_string()))?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    Dial::with(url, credentials).map_err(|error| {
         let reason = match error {
-            AddressError::Malformed(_) => "write http://HOST:PORT",
-            AddressError::Encrypted(_) => {
-                "encrypted connections are not supported; write http://HOST:PORT"
+            AddressError::Malformed(_) => "write http://HOST:PORT or https://HOST:PORT",
+            AddressError::NoAuthority(_) => {
+                "an encrypted connection needs the coordinator's CA, with --ca; for a plain one \
+                 write http://HOST:PORT"
+            }
+            AddressError::Plain(_) => {
+                "a plain connection has no use for --ca, --cert and --tls-name; write \
+                 https://HOST:PORT"
             }
         };
         CommandError::bad_value("URL", url, reason)

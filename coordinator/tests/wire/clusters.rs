@@ -14,7 +14,7 @@ use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_worker::client::{Shutdown, WorkerEnd, run_worker};
-use jlpns_worker::connect::{Connector, Dial};
+use jlpns_worker::connect::{Connector, Dial, Line};
 use jlpns_worker::search::Observer;
 use jlpns_worker::slots::{Searcher, Searching};
 use jlpns_worker::sub_search::SubSearches;
@@ -22,7 +22,7 @@ use tokio::io::{DuplexStream, copy_bidirectional};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
-use tonic::transport::{Channel, Error};
+use tonic::transport::Error;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
@@ -106,7 +106,7 @@ async fn status_health_and_reflection_are_served() {
     .await;
 }
 
-async fn reflected_services(channel: Channel) -> Vec<String> {
+async fn reflected_services(line: Line) -> Vec<String> {
     use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
     use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
     use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
@@ -114,7 +114,7 @@ async fn reflected_services(channel: Channel) -> Vec<String> {
         host: String::new(),
         message_request: Some(MessageRequest::ListServices(String::new())),
     };
-    let mut client = ServerReflectionClient::new(channel);
+    let mut client = ServerReflectionClient::new(line);
     let answers = client.server_reflection_info(tokio_stream::once(request)).await;
     let answer = answers.expect("an answer").into_inner().message().await.expect("an answer");
     match answer.and_then(|answer| answer.message_response) {
@@ -219,7 +219,7 @@ struct Cable {
 }
 
 impl Connector for Cable {
-    async fn connect(&self) -> Result<Channel, Error> {
+    async fn connect(&self) -> Result<Line, Error> {
         let (to_relay, mut from_worker) = mpsc::channel(1);
         let to_coordinator = self.to_coordinator.clone();
         let relays = self.relays.clone();
@@ -310,7 +310,7 @@ struct Address {
 }
 
 impl Connector for Address {
-    async fn connect(&self) -> Result<Channel, Error> {
+    async fn connect(&self) -> Result<Line, Error> {
         let pipe = self.pipe.borrow().clone();
         pipe.connect().await
     }

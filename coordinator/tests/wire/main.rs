@@ -3,10 +3,12 @@
 //!
 //! - `stage`: a coordinator in this process, and streams to it that say what a test wants.
 //! - `clusters`: whole solves with real workers; workers and networks that go away.
+//! - `door`: tokens, certificates, floods of strangers, and limits.
 //! - `refusals`: each bad field of each message.
 //! - `noise`: random bytes and random messages.
 
 mod clusters;
+mod door;
 mod noise;
 mod refusals;
 mod stage;

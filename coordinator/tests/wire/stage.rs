@@ -14,13 +14,12 @@ use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_worker::client::{Backoff, WorkerConfig};
-use jlpns_worker::connect::{Connector, Pipe};
+use jlpns_worker::connect::{Connector, Line, Pipe};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Channel;
 use tonic::{Status, Streaming};
 
 /// A solve of a game that takes a few dozen small jobs.
@@ -85,7 +84,7 @@ impl Coordinator {
         Coordinator { handle, pipe: Pipe::new(to_coordinator), stop: Some(stop), serving }
     }
 
-    pub async fn channel(&self) -> Channel {
+    pub async fn channel(&self) -> Line {
         self.pipe.connect().await.expect("a pipe")
     }
 

@@ -15,12 +15,12 @@ use jlpns_proto::{MAX_BATCH, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, v1};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 use tracing::{debug, info};
 
 use super::{Client, Entry, Held, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
-use crate::connect::with_causes;
+use crate::connect::Line;
+use crate::distrust::lost;
 use crate::slots::{Solve, Task};
 
 /// How long the coordinator may take to answer Hello.
@@ -63,7 +63,7 @@ impl From<Status> for Broken {
             Code::Unimplemented => Broken::Fatal(WorkerError::Refused(
                 "it does not offer jlpns.v1.Solver; is it a jlpns coordinator?".to_owned(),
             )),
-            _ => Broken::Lost(format!("the stream was lost: {}", with_causes(&status))),
+            _ => Broken::Lost(format!("the stream was lost: {}", lost(&status))),
         }
     }
 }
@@ -103,10 +103,10 @@ impl Stream {
 }
 
 impl Client {
-    /// Opens a stream on `channel` and works until it ends.
-    pub(super) async fn session(&mut self, channel: Channel) -> Result<SessionEnd, WorkerError> {
+    /// Opens a stream on `line` and works until it ends.
+    pub(super) async fn session(&mut self, line: Line) -> Result<SessionEnd, WorkerError> {
         let mut welcomed = false;
-        match self.talk(channel, &mut welcomed).await {
+        match self.talk(line, &mut welcomed).await {
             Ok(end) => Ok(SessionEnd::Done(end)),
             Err(Broken::Over(answer)) => {
                 info!("the solve is over: {answer}");
@@ -118,10 +118,10 @@ impl Client {
         }
     }
 
-    async fn talk(&mut self, channel: Channel, welcomed: &mut bool) -> Result<WorkerEnd, Broken> {
+    async fn talk(&mut self, line: Line, welcomed: &mut bool) -> Result<WorkerEnd, Broken> {
         let late = |_| Broken::Lost("the coordinator did not answer".to_owned());
         let (mut stream, welcome) =
-            timeout(WELCOME_TIMEOUT, self.open(channel)).await.map_err(late)??;
+            timeout(WELCOME_TIMEOUT, self.open(line)).await.map_err(late)??;
         let heartbeat = self.take_up(&welcome)?;
         *welcomed = true;
         let mut heartbeat = interval(heartbeat);
@@ -175,7 +175,7 @@ impl Client {
     }
 
     /// Says Hello and waits for Welcome.
-    async fn open(&self, channel: Channel) -> Result<(Stream, v1::Welcome), Broken> {
+    async fn open(&self, line: Line) -> Result<(Stream, v1::Welcome), Broken> {
         let (outbound, messages) = mpsc::channel(16);
         let hello = v1::Hello {
             protocol_version: PROTOCOL_VERSION,
@@ -187,7 +187,7 @@ impl Client {
         let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
         let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
         outbound.send(hello).await.map_err(lost)?;
-        let mut client = SolverClient::new(channel)
+        let mut client = SolverClient::new(line)
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
         let inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
