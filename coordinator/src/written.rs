@@ -8,7 +8,7 @@ use jlpns_proto::prost::{DecodeError, Message};
 use jlpns_proto::v1;
 use jlpns_proto::v1::journal_record::Kind;
 
-use crate::solve::{LeaseId, Record, Report, Snapshot, Standing};
+use crate::solve::{Claim, LeaseId, Record, Report, Snapshot, Standing};
 
 /// Why bytes are no record or snapshot.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -89,8 +89,9 @@ pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
         without_room: snapshot.without_room,
         reported_best: snapshot.reported_best.map(|mv| u32::from(mv.0)),
         standings: snapshot.standings.into_iter().map(standing).collect(),
-        ended: snapshot.ended.into_iter().map(|lease| lease.0).collect(),
+        ended: snapshot.ended.into_iter().flat_map(|(first, last)| [first, last]).collect(),
         tree: snapshot.tree,
+        claims: snapshot.claims.into_iter().map(claim_to_wire).collect(),
     }
     .encode_to_vec()
 }
@@ -110,6 +111,8 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
         };
         (standing.name, held)
     };
+    let claims: Result<Vec<Claim>, WireError> =
+        snapshot.claims.into_iter().map(claim_from_wire).collect();
     Ok(Snapshot {
         through,
         jobs: snapshot.jobs,
@@ -119,9 +122,44 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
         without_room: snapshot.without_room,
         reported_best: moves("snapshot.reported_best", &best)?.first().copied(),
         standings: snapshot.standings.into_iter().map(standing).collect(),
-        ended: snapshot.ended.into_iter().map(LeaseId).collect(),
+        ended: snapshot
+            .ended
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|&[first, last]| (first, last))
+            .collect(),
         tree: snapshot.tree,
+        claims: claims?,
     })
+}
+
+fn claim_to_wire(claim: Claim) -> v1::WaitingClaim {
+    let verdict = |verdict: Option<bool>| verdict.map_or(0, |holds| 1 + u32::from(holds));
+    v1::WaitingClaim {
+        number: claim.number,
+        worker: claim.worker,
+        moves: codes(&claim.moves),
+        question: Some(claim.question.into()),
+        verdicts: claim.verdicts.into_iter().map(verdict).collect(),
+        budget: claim.budget,
+        attempts: claim.attempts,
+        against: claim.against,
+    }
+}
+
+fn claim_from_wire(claim: v1::WaitingClaim) -> Result<Claim, WireError> {
+    let moves = moves("claim.moves", &claim.moves)?;
+    let question = Question::try_from(claim.question.ok_or(WireError::Missing("claim.question"))?)?;
+    let verdicts = claim.verdicts.into_iter().map(|said| match said {
+        0 => None,
+        said => Some(said == 2),
+    });
+    let (number, worker) = (claim.number, claim.worker);
+    let mut waiting =
+        Claim::new(number, worker, (moves, question), verdicts.collect(), claim.budget);
+    (waiting.attempts, waiting.against) = (claim.attempts, claim.against);
+    Ok(waiting)
 }
 
 fn codes(moves: &[Move]) -> Vec<u32> {

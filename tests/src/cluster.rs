@@ -11,7 +11,12 @@ pub const LIMIT: Duration = Duration::from_secs(180);
 
 /// Starts a coordinator on a free port; gives it back with its URL.
 pub fn serve(args: &[&str]) -> (Running, String) {
-    let serve = ["serve", "--listen", "127.0.0.1:0", "--output", "json"];
+    serve_at("127.0.0.1:0", args)
+}
+
+/// Starts a coordinator at an address; gives it back with its URL.
+pub fn serve_at(address: &str, args: &[&str]) -> (Running, String) {
+    let serve = ["serve", "--listen", address, "--output", "json"];
     let coordinator = Running::start(jlpns(serve).args(args));
     let url = coordinator.wait_for(LIMIT, |line| {
         let (_, url) = line.split_once("listening on ")?;

@@ -286,7 +286,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// Folds in what a sub-search found out about a frontier node, leased or not, at `position`:
-    /// the numbers of its children unless it is settled. A full graph makes room by shedding what
+    /// the numbers of its children unless it is settled. It is leased no more. A full graph makes room by shedding what
     /// can be found again. `asked` is the first threshold of the
     /// findings, as an index into the thresholds of this graph; they must cover no threshold that
     /// this graph does not have.
@@ -301,6 +301,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         asked: usize,
         findings: &Findings,
     ) -> bool {
+        // What its lease pretended, and what it locked, must not mix with what is known now.
+        self.give_back(node);
         let settled = findings.efforts.iter().all(|pair| pair.is_solved());
         let expandable = self.store.is_leaf(node) && !self.is_settled(node) && !settled;
         let expanded = expandable && (self.has_room() || self.shed_all_but(node));
@@ -311,8 +313,15 @@ impl<G: Game, W: Width> Graph<G, W> {
         if expanded {
             let found = (!findings.children.is_empty()).then_some((asked, &findings.children[..]));
             self.add_children(node, position, found);
-        } else {
-            self.learn(node, asked, &findings.efforts);
+        } else if self.learn(node, asked, &findings.efforts) && !self.store.is_leaf(node) {
+            // Its numbers come from below, and what is settled is not computed again: so nobody
+            // else would tell its parents.
+            self.note_change(node);
+            if node == self.root {
+                self.worklist.settle_root();
+            } else {
+                self.drop_if_settled(node);
+            }
         }
         self.update_from(node);
         expanded || !expandable

@@ -25,6 +25,11 @@ impl Worklist {
         self.nodes.push((depth, node));
     }
 
+    /// Notes that a threshold of the root was settled.
+    pub(super) fn settle_root(&mut self) {
+        self.root_settled = true;
+    }
+
     /// Forgets that a threshold of the root was settled.
     pub(super) fn forget_root(&mut self) {
         self.root_settled = false;

@@ -80,6 +80,28 @@ fn text(status: &SolveStatus) -> String {
         grouped(status.tree_nodes),
         ByteSize(status.tree_bytes),
     );
+    if let Some(durable) = status.durable_records {
+        let _ = write!(text, "\n{} records, {} durable", grouped(status.records), grouped(durable));
+    }
+    if let Some(reason) = &status.parked {
+        let _ = write!(text, "\nno job is given out: {reason}");
+    }
+    for job in &status.parked_jobs {
+        let (moves, losses) = (&job.moves, job.losses);
+        let _ = write!(text, "\nthe job at '{moves}' was lost {losses} times, and is parked");
+    }
+    if status.confirmed + status.unconfirmed + status.disputes > 0 {
+        let _ = write!(
+            text,
+            "\nclaims searched again: {} confirmed, {} waiting, {} contradicted",
+            grouped(status.confirmed),
+            grouped(status.unconfirmed),
+            grouped(status.disputes),
+        );
+    }
+    for name in &status.quarantined {
+        let _ = write!(text, "\nworker {name} is quarantined: it reported what is not true");
+    }
     if status.workers.is_empty() {
         text += "\nno worker is connected";
     }
@@ -95,6 +117,9 @@ fn text(status: &SolveStatus) -> String {
             rate(worker.nodes, worker.seconds),
             if worker.draining { ", draining" } else { "" },
         );
+        if worker.stuck > 0 {
+            let _ = write!(text, ", {} slots stuck", worker.stuck);
+        }
     }
     text
 }

@@ -198,7 +198,7 @@ impl Solve {
     pub(super) fn grant_leases(&mut self, now: Duration) {
         if self.parked.is_some()
             || self.rebuilding
-            || self.scheduler.most_workers() < self.settings.await_workers
+            || (self.written == 0 && self.scheduler.most_workers() < self.settings.await_workers)
         {
             return;
         }
@@ -247,10 +247,10 @@ impl Solve {
                 }
                 let job = Job {
                     moves: claim.moves.clone(),
-                    question: claim.question(),
+                    question: claim.question,
                     sub_search: self.settings.sub_search,
                     initialisation: self.settings.initialisation,
-                    budget: claim.budget(),
+                    budget: claim.budget,
                 };
                 let lease = self.grant(id, Purpose::Recheck(number), job, now);
                 self.trust.lease(number, lease);

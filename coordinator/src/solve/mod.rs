@@ -28,7 +28,7 @@ mod trust;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use jlpns_common::graph::{GraphSettings, NodeId, Selection};
@@ -48,8 +48,8 @@ pub use resume::ResumeError;
 use scheduler::{Lease, LeaseTimes, Purpose, Scheduler, TakenBack};
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 use top_level::{NodeRef, TopLevel, top_level};
-pub use trust::Standing;
 use trust::Trust;
+pub use trust::{Claim, Standing};
 
 /// What is to be solved, and how.
 #[derive(Clone, Debug)]
@@ -148,6 +148,8 @@ pub struct Solve {
     applied: u64,
     /// Records that are not durable yet.
     unrecorded: VecDeque<Unrecorded>,
+    /// Leases whose report waits to be durable.
+    recording: HashSet<LeaseId>,
     /// Leases that have ended with a report.
     ended: Ended,
     /// The numbers of leases begin here; lower ones are of an earlier life of the solve.
@@ -211,6 +213,7 @@ impl Solve {
             written: 0,
             applied: 0,
             unrecorded: VecDeque::new(),
+            recording: HashSet::new(),
             ended: Ended::default(),
             first_lease,
             snapshot: 0,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jlpns_common::{Findings, Move, Question};
 
 use super::event::LeaseId;
-use super::trust::Standing;
+use super::trust::{Claim, Standing};
 
 /// Something that must not be forgotten. The records of a solve are numbered from 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,8 +70,11 @@ pub struct Snapshot {
     pub reported_best: Option<Move>,
     /// What is held of each worker, by its name.
     pub standings: Vec<(String, Standing)>,
-    /// Leases that ended not long ago: their reports are not counted twice.
-    pub ended: Vec<LeaseId>,
+    /// Claims that wait to be searched again.
+    pub claims: Vec<Claim>,
+    /// The leases that have ended, as ranges, the last of each included: their reports are not
+    /// counted twice.
+    pub ended: Vec<(u64, u64)>,
     /// The top-level tree, as [`Graph::dump`](jlpns_common::graph::Graph::dump) writes it.
     pub tree: Vec<u8>,
 }

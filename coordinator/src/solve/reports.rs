@@ -1,6 +1,6 @@
 //! From a report to its fold: a report is checked, recorded, and counts once its record is durable.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +12,9 @@ use super::{
     WorkerId, findings,
 };
 
-/// How many leases that have ended are remembered, to know a report that comes again.
-const ENDED_LEASES: usize = 1 << 16;
+/// How many ranges of ended leases are remembered. They are given one after the other, and nearly
+/// all of them end: there is a range more for each that does not.
+const ENDED_RANGES: usize = 1 << 20;
 
 /// A record that is not durable yet.
 #[derive(Debug)]
@@ -28,32 +29,39 @@ pub(super) struct Unrecorded {
     pub node: Option<NodeRef>,
 }
 
-/// The leases that have ended with a report, as far as they are remembered.
+/// The leases that have ended with a report, as ranges: the first number of each, and the last.
 #[derive(Debug, Default)]
-pub(super) struct Ended {
-    known: HashSet<LeaseId>,
-    order: VecDeque<LeaseId>,
-}
+pub(super) struct Ended(BTreeMap<u64, u64>);
 
 impl Ended {
-    pub fn contains(&self, lease: LeaseId) -> bool {
-        self.known.contains(&lease)
+    pub fn contains(&self, LeaseId(lease): LeaseId) -> bool {
+        self.0.range(..=lease).next_back().is_some_and(|(_, &last)| lease <= last)
     }
 
-    pub fn insert(&mut self, lease: LeaseId) {
-        if !self.known.insert(lease) {
-            return;
-        }
-        self.order.push_back(lease);
-        if self.order.len() > ENDED_LEASES
-            && let Some(oldest) = self.order.pop_front()
+    pub fn insert(&mut self, LeaseId(lease): LeaseId) {
+        self.insert_range(lease, lease);
+    }
+
+    /// Adds all leases from `first` to `last`.
+    pub fn insert_range(&mut self, mut first: u64, mut last: u64) {
+        // Ranges that touch become one.
+        while let Some((&start, &end)) = self.0.range(..=last.saturating_add(1)).next_back()
+            && end.saturating_add(1) >= first
         {
-            self.known.remove(&oldest);
+            self.0.remove(&start);
+            (first, last) = (first.min(start), last.max(end));
+        }
+        self.0.insert(first, last);
+        if self.0.len() > ENDED_RANGES
+            && let (Some((oldest, _)), Some((_, end))) = (self.0.pop_first(), self.0.pop_first())
+        {
+            // A report that comes that late tells nothing new.
+            self.0.insert(oldest, end);
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = LeaseId> {
-        self.order.iter().copied()
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.0.iter().map(|(&first, &last)| (first, last))
     }
 }
 
@@ -85,14 +93,16 @@ impl Solve {
         let connected = self.scheduler.worker(worker).ok_or(Refusal::UnknownWorker(worker))?;
         let name = connected.info.name.clone();
         if self.ended.contains(id) {
-            // It may wait to be durable; whoever sent it first is told then.
-            let waits = |u: &Unrecorded| u.from.is_some_and(|(_, lease)| lease == id);
-            if let Some(waiting) = self.unrecorded.iter_mut().find(|u| waits(u)) {
-                waiting.from = Some((worker, id));
-                self.duplicates += 1;
-                return Ok(Taken::ToBeRecorded);
-            }
             return Err(Refusal::Duplicate(id));
+        }
+        if self.recording.contains(&id) {
+            // Whoever sent it last is told when it is durable.
+            let of = |u: &&mut Unrecorded| u.from.is_some_and(|(_, lease)| lease == id);
+            if let Some(waiting) = self.unrecorded.iter_mut().find(of) {
+                waiting.from = Some((worker, id));
+            }
+            self.duplicates += 1;
+            return Ok(Taken::ToBeRecorded);
         }
         let (purpose, moves, question, held) = match self.scheduler.find(worker, id) {
             Ok((lease, held)) => {
@@ -121,9 +131,9 @@ impl Solve {
             return Err(refusal);
         }
         self.scheduler.end(worker, id, found.nodes);
-        self.ended.insert(id);
         let node = match purpose {
             Some(Purpose::Recheck(number)) => {
+                self.ended.insert(id);
                 self.note_work(found.nodes, elapsed);
                 self.rechecked(number, id, &name, &found);
                 return Ok(Taken::Done);
@@ -136,11 +146,13 @@ impl Solve {
                 self.out.insert(node.id, (node.key, Out::Recording));
             }
             None if !self.is_news(&moves) => {
+                self.ended.insert(id);
                 self.note_work(found.nodes, elapsed);
                 return Ok(Taken::Done);
             }
             None => {}
         }
+        self.recording.insert(id);
         let report = Report { worker: name, lease: id, moves, question, findings: found, elapsed };
         self.record(Record::Report(report), Some((worker, id)), node);
         Ok(Taken::ToBeRecorded)
@@ -221,6 +233,7 @@ impl Solve {
         }
         match record {
             Record::Report(report) => {
+                self.recording.remove(&report.lease);
                 self.ended.insert(report.lease);
                 if !self.trust.is_excluded(&report.worker, number) {
                     self.trust.note_report(number, report);

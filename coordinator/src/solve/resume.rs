@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use jlpns_common::spec::MoveError;
 
-use super::reports::Ended;
 use super::top_level::{RestoreError, restored, top_level};
 use super::{Action, Notice, Record, Snapshot, Solve, SolveSettings, Trust};
 
@@ -123,11 +122,11 @@ impl Solve {
         let graph = self.settings.graph();
         let mut reason = None;
         for snapshot in snapshots {
-            let knows = |name: &String| {
+            // A liar is in it with nothing but what was confirmed, or is known there as a liar.
+            let clean = liars.iter().all(|(name, &after)| {
                 let standing = snapshot.standings.iter().find(|(other, _)| other == name);
-                standing.is_some_and(|(_, standing)| standing.quarantined.is_some())
-            };
-            let clean = liars.iter().all(|(name, &after)| snapshot.through <= after || knows(name));
+                standing.is_none_or(|(_, s)| s.quarantined.is_some() || s.last_claim <= after)
+            });
             if !clean || first > snapshot.through + 1 {
                 continue;
             }
@@ -162,11 +161,14 @@ impl Solve {
         for (worker, standing) in snapshot.standings {
             self.trust.restore(worker, standing);
         }
-        let mut ended = Ended::default();
-        snapshot.ended.into_iter().for_each(|lease| ended.insert(lease));
+        // Without rechecks nobody would take them up.
+        if self.trust.rechecks() {
+            snapshot.claims.into_iter().for_each(|claim| self.trust.restore_claim(claim));
+        }
         // What has ended in this life of the solve has ended.
-        self.ended.iter().for_each(|lease| ended.insert(lease));
-        self.ended = ended;
+        for (first, last) in snapshot.ended {
+            self.ended.insert_range(first, last);
+        }
     }
 
     /// Whether a snapshot would hold nothing that is about to be taken down.
@@ -178,7 +180,6 @@ impl Solve {
     pub fn snapshot(&self) -> Snapshot {
         let mut tree = Vec::new();
         self.tree.dump(&mut tree);
-        let waits = |lease| self.unrecorded.iter().any(|u| u.from.is_some_and(|(_, l)| l == lease));
         Snapshot {
             through: self.applied,
             jobs: self.jobs,
@@ -188,7 +189,8 @@ impl Solve {
             without_room: self.without_room,
             reported_best: self.reported_best,
             standings: self.trust.standings().map(|(n, s)| (n.clone(), s.clone())).collect(),
-            ended: self.ended.iter().filter(|&lease| !waits(lease)).collect(),
+            claims: self.trust.claims().cloned().collect(),
+            ended: self.ended.ranges().collect(),
             tree,
         }
     }

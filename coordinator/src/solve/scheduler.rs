@@ -131,6 +131,8 @@ pub struct Scheduler {
     former_order: VecDeque<LeaseId>,
     /// Former leases that still keep a slot busy.
     stuck: BTreeSet<LeaseId>,
+    /// The slots of the workers that take leases.
+    slots: u64,
     next_lease: u64,
     lost: u64,
     stalled: u64,
@@ -151,6 +153,7 @@ impl Scheduler {
             former: BTreeMap::new(),
             former_order: VecDeque::new(),
             stuck: BTreeSet::new(),
+            slots: 0,
             next_lease: first_lease,
             lost: 0,
             stalled: 0,
@@ -196,8 +199,7 @@ impl Scheduler {
 
     /// All slots of the workers that take leases.
     pub fn slots(&self) -> u64 {
-        let working = self.workers.values().filter(|worker| !worker.draining);
-        working.map(|worker| u64::from(worker.info.slots)).sum()
+        self.slots
     }
 
     /// A worker that is connected.
@@ -224,6 +226,7 @@ impl Scheduler {
             declined: 0,
             benched: None,
         };
+        self.slots += u64::from(worker.info.slots);
         self.workers.insert(id, worker);
         self.most_workers = self.most_workers.max(self.workers.len());
         self.change(id, |_| {});
@@ -239,6 +242,9 @@ impl Scheduler {
             .collect();
         let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
         self.free.remove(&(worker.running, id));
+        if !worker.draining {
+            self.slots -= u64::from(worker.info.slots);
+        }
         if let Some(until) = worker.benched {
             self.benched.remove(&(until, id));
         }
@@ -247,7 +253,10 @@ impl Scheduler {
 
     /// The worker gets no more leases.
     pub fn drain(&mut self, id: WorkerId) -> Result<(), Refusal> {
-        self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
+        let worker = self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
+        if !worker.draining {
+            self.slots -= u64::from(worker.info.slots);
+        }
         self.change(id, |worker| worker.draining = true);
         Ok(())
     }

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jlpns_common::{Findings, Move, Question, Threshold};
+use jlpns_common::{EffortPair, Findings, Move, Question};
 
 use super::event::LeaseId;
 use super::record::Report;
@@ -40,7 +40,7 @@ pub struct Standing {
     pub quarantined: Option<u64>,
 }
 
-/// That the value after some moves reaches a threshold, or that it does not.
+/// That the value after some moves reaches some thresholds, and others not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The number of the report.
@@ -49,28 +49,44 @@ pub struct Claim {
     pub worker: String,
     /// The moves from the start of the game.
     pub moves: Vec<Move>,
-    /// The threshold.
-    pub threshold: Threshold,
-    /// Whether it is said to be reached.
-    pub holds: bool,
-    /// The budget of the next recheck.
-    budget: u64,
-    attempts: u32,
+    /// What was asked.
+    pub question: Question,
+    /// For each threshold asked, whether it is said to be reached, if that is said.
+    pub verdicts: Vec<Option<bool>>,
+    /// The budget of the next recheck, in nodes.
+    pub budget: u64,
+    /// How many rechecks ended at their budget.
+    pub attempts: u32,
+    /// Who contradicts.
+    pub against: Option<String>,
     /// The lease of the recheck that is out.
     out: Option<LeaseId>,
-    /// Who contradicts.
-    against: Option<String>,
 }
 
 impl Claim {
-    /// The budget of the next recheck.
-    pub fn budget(&self) -> u64 {
-        self.budget
+    /// A claim that nobody has searched again.
+    pub fn new(
+        number: u64,
+        worker: String,
+        (moves, question): (Vec<Move>, Question),
+        verdicts: Vec<Option<bool>>,
+        budget: u64,
+    ) -> Claim {
+        let (attempts, against, out) = (0, None, None);
+        Claim { number, worker, moves, question, verdicts, budget, attempts, against, out }
     }
 
-    /// What is to be searched again.
-    pub fn question(&self) -> Question {
-        Question::Threshold(self.threshold)
+    /// Whether a search of the same position agrees; `None` if it leaves something open.
+    fn agrees(&self, found: &Findings) -> Option<bool> {
+        let mut left_open = false;
+        for (said, pair) in self.verdicts.iter().zip(&found.efforts) {
+            match (said, pair.verdict()) {
+                (Some(said), Some(holds)) if *said != holds => return Some(false),
+                (Some(_), None) => left_open = true,
+                _ => {}
+            }
+        }
+        (!left_open).then_some(true)
     }
 
     /// Whether `worker` may search it again: it is neither of the parties.
@@ -137,6 +153,16 @@ impl Trust {
         self.standings.iter()
     }
 
+    /// The claims that wait.
+    pub fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.claims.values()
+    }
+
+    /// Takes over a claim that waits.
+    pub fn restore_claim(&mut self, claim: Claim) {
+        self.insert(Claim { out: None, ..claim });
+    }
+
     /// Takes over what was held of a worker.
     pub fn restore(&mut self, worker: String, standing: Standing) {
         self.standings.insert(worker, standing);
@@ -187,18 +213,10 @@ impl Trust {
             return;
         }
         self.standing(&report.worker).last_report = number;
-        let Some((moves, threshold, holds)) = claimed(number, report) else { return };
-        let claim = Claim {
-            number,
-            worker: report.worker.clone(),
-            moves,
-            threshold,
-            holds,
-            budget: (report.findings.nodes.saturating_mul(RECHECK_FACTOR)).max(RECHECK_LEAST),
-            attempts: 0,
-            out: None,
-            against: None,
-        };
+        let Some((moves, verdicts)) = claimed(number, report) else { return };
+        let budget = report.findings.nodes.saturating_mul(RECHECK_FACTOR).max(RECHECK_LEAST);
+        let asked = (moves, report.question);
+        let claim = Claim::new(number, report.worker.clone(), asked, verdicts, budget);
         let standing = self.standing(&report.worker);
         standing.last_claim = number;
         if standing.confirmed < PROVEN || fraction(number) < self.share {
@@ -291,7 +309,7 @@ impl Trust {
             self.change(number, |claim| claim.out = None);
             return Finding::Open;
         }
-        let Some(holds) = found.efforts.first().and_then(|pair| pair.verdict()) else {
+        let Some(agrees) = claim.agrees(found) else {
             self.change(number, |claim| {
                 claim.out = None;
                 claim.attempts += 1;
@@ -304,7 +322,7 @@ impl Trust {
             return Finding::Open;
         };
         match claim.against.clone() {
-            None if holds == claim.holds => {
+            None if agrees => {
                 self.remove(number);
                 Finding::Confirmed(claim)
             }
@@ -317,7 +335,7 @@ impl Trust {
             }
             Some(against) => {
                 self.remove(number);
-                if holds == claim.holds {
+                if agrees {
                     Finding::Liar { worker: against, confirmed: Some(claim) }
                 } else {
                     Finding::Liar { worker: claim.worker, confirmed: None }
@@ -370,25 +388,21 @@ impl Trust {
     }
 }
 
-/// What a report claims: something about its own position if it settles that, else about one of
-/// the positions one move on.
-fn claimed(number: u64, report: &Report) -> Option<(Vec<Move>, Threshold, bool)> {
-    let first = report.question.thresholds().0;
-    let settled = |efforts: &[jlpns_common::EffortPair]| {
-        let verdicts = efforts.iter().enumerate();
-        let all: Vec<_> = verdicts
-            .filter_map(|(i, pair)| Some((Threshold(first.0 + i as u8), pair.verdict()?)))
-            .collect();
-        (!all.is_empty()).then(|| all[scatter(number) as usize % all.len()])
+/// What a report claims: of its own position if it settles something there, else of one of the
+/// positions one move on.
+fn claimed(number: u64, report: &Report) -> Option<(Vec<Move>, Vec<Option<bool>>)> {
+    let verdicts = |efforts: &[EffortPair]| {
+        let verdicts: Vec<Option<bool>> = efforts.iter().map(|pair| pair.verdict()).collect();
+        verdicts.iter().any(Option::is_some).then_some(verdicts)
     };
-    if let Some((threshold, holds)) = settled(&report.findings.efforts) {
-        return Some((report.moves.clone(), threshold, holds));
+    if let Some(verdicts) = verdicts(&report.findings.efforts) {
+        return Some((report.moves.clone(), verdicts));
     }
     let below = report.findings.children.iter();
     let below: Vec<_> =
-        below.filter_map(|child| Some((child.mv, settled(&child.efforts)?))).collect();
-    let (mv, (threshold, holds)) = *below.get(scatter(number + 1) as usize % below.len().max(1))?;
-    Some(([&report.moves[..], &[mv]].concat(), threshold, holds))
+        below.filter_map(|child| Some((child.mv, verdicts(&child.efforts)?))).collect();
+    let (mv, verdicts) = below.get(scatter(number) as usize % below.len().max(1))?.clone();
+    Some(([&report.moves[..], &[mv]].concat(), verdicts))
 }
 
 /// A number that looks random, and is the same each time.

@@ -106,6 +106,11 @@ enum Happening {
     CoordinatorStarts,
     DiskHasRoom,
     WorkerStarts(usize),
+    /// Somebody kills a worker that hangs.
+    Killed {
+        worker: usize,
+        instance: u64,
+    },
 }
 
 #[derive(Clone, Copy)]
@@ -286,6 +291,11 @@ impl World {
                     self.commit();
                 }
             }
+            Happening::Killed { worker, instance } => {
+                if self.workers[worker].alive && self.workers[worker].instance == instance {
+                    self.crash_worker(worker);
+                }
+            }
             Happening::WorkerStarts(worker) => {
                 self.workers[worker].alive = true;
                 let instance = self.workers[worker].instance;
@@ -420,7 +430,10 @@ impl World {
         let stuck = self.chance(self.faults.stuck);
         self.counts.stuck += u64::from(stuck);
         let instance = self.workers[index].instance;
-        if !stuck {
+        if stuck {
+            let patience = 3 * self.settings.stall_after;
+            self.later(patience, Happening::Killed { worker: index, instance });
+        } else {
             let time = Duration::from_micros(200 * findings.nodes + self.rng.random_range(0..500));
             let ends = Happening::SearchEnds { worker: index, instance, lease, stopped: false };
             self.later(time, ends);

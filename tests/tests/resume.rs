@@ -1,0 +1,121 @@
+//! Journals: what was reported survives kill -9, and a solve goes on where it was.
+
+use std::process::Command;
+
+use jlpns_tests::cluster::{LIMIT, serve_at, worker};
+use jlpns_tests::{Running, jlpns, run};
+use serde_json::Value;
+
+fn status(url: &str) -> Value {
+    let ended = run(&mut jlpns(["status", url, "--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.json()
+}
+
+/// Asks for the status until `wanted` says yes.
+fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let status = status(url);
+        if wanted(&status) {
+            return status;
+        }
+    }
+}
+
+fn number(status: &Value, field: &str) -> u64 {
+    status[field].as_u64().unwrap_or_else(|| panic!("no number {field} in {status}"))
+}
+
+fn signal(process: &Running, name: &str) {
+    let id = process.id().to_string();
+    let status = Command::new("sh").args(["-c", "kill -\"$0\" \"$1\"", name, &id]).status();
+    assert!(status.expect("sh can be run").success());
+}
+
+#[test]
+fn a_coordinator_that_is_killed_over_and_over_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().join("data").display().to_string();
+    let flags = ["--sub-search", "pn2", "--job-nodes", "3000"];
+    let args = [&["connect4:5x5", "--data", &data][..], &flags].concat();
+    let (mut coordinator, url) = serve_at("127.0.0.1:0", &args);
+    let address = url.trim_start_matches("http://").to_owned();
+    let workers = [worker(&url, "one"), worker(&url, "two")];
+    let mut durable = 0;
+    for _ in 0..4 {
+        let before = until(&url, |status| number(status, "durable_records") > durable + 20);
+        coordinator.kill();
+        let (again, _) = serve_at(&address, &args);
+        again.wait_for(LIMIT, |line| line.contains("going on with the solve").then_some(()));
+        coordinator = again;
+        let after = status(&url);
+        // What was durable counts, whatever else was under way.
+        assert!(number(&after, "records") >= number(&before, "durable_records"));
+        assert!(number(&after, "tree_nodes") > 1, "{after}");
+        durable = number(&after, "records");
+    }
+    let ended = coordinator.end(LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.json()["value"], "draw");
+    for worker in workers {
+        let ended = worker.end(LIMIT);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(ended.stderr.contains("connected again"), "{ended:?}");
+    }
+    // The journal of a solve that is over tells the answer at once.
+    let ended = run(&mut jlpns(["serve", "--listen", "127.0.0.1:0"]).args(&args), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("the value is draw"), "{ended:?}");
+}
+
+#[test]
+fn a_journal_of_another_solve_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().display().to_string();
+    let begun = run(&mut jlpns(["solve", "connect4:4x4", "--data", &data]), LIMIT);
+    assert_eq!(begun.code, Some(0), "{begun:?}");
+    for (args, words) in [
+        (&["connect4:5x4"][..], "connect4:4x4"),
+        (&["connect4:4x4", "--goal", ">=draw"], "goal"),
+        (&["connect4:4x4", "--moves", "1"], "moves"),
+    ] {
+        let other = run(jlpns(["solve", "--data", &data]).args(args), LIMIT);
+        assert_eq!(other.code, Some(2), "{other:?}");
+        assert!(other.stderr.contains("is the journal of another solve"), "{other:?}");
+        assert!(other.stderr.contains(words), "{other:?}");
+    }
+}
+
+#[test]
+fn ctrl_c_saves_the_solve_and_says_how_to_go_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let data = folder.path().display().to_string();
+    let args = ["solve", "connect4:6x5", "--data", &data, "--output", "json"];
+    let running = Running::start(&mut jlpns(args));
+    running.wait_for(LIMIT, |line| line.contains("jobs done").then_some(()));
+    signal(&running, "INT");
+    let stopped = running.end(LIMIT);
+    assert_eq!(stopped.code, Some(3), "{stopped:?}");
+    assert!(stopped.stderr.contains("the same command goes on from there"), "{stopped:?}");
+    assert!(stopped.stderr.contains(&data), "{stopped:?}");
+    let ended = run(&mut jlpns(args), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("going on with the solve"), "{ended:?}");
+    assert_eq!(ended.json()["value"], "draw");
+    assert!(number(&ended.json(), "jobs") > number(&stopped.json(), "jobs"));
+}
+
+#[test]
+fn without_a_journal_the_first_ctrl_c_only_warns() {
+    let running = Running::start(&mut jlpns(["solve", "connect4:7x6"]));
+    let jobs = |line: &str| line.contains("jobs done").then_some(());
+    running.wait_for(LIMIT, jobs);
+    signal(&running, "INT");
+    running.wait_for(LIMIT, |line| line.contains("would be lost").then_some(()));
+    // It goes on.
+    running.wait_for(LIMIT, jobs);
+    signal(&running, "INT");
+    let ended = running.end(LIMIT);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.stdout.contains("unsolved"), "{ended:?}");
+}
