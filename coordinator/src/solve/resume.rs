@@ -105,6 +105,10 @@ impl Solve {
             }
         }
         self.rebuilding = false;
+        // Whoever has reported may come back, and contradict.
+        let until = self.heard + 2 * self.settings.lease_length;
+        let known = self.trust.standings().filter(|(_, standing)| standing.quarantined.is_none());
+        self.missed.extend(known.map(|(name, _)| (name.clone(), until)));
         self.actions.retain(|action| !matches!(action, Action::Rebuild));
         self.written = self.written.max(self.applied);
         Ok(())

@@ -168,7 +168,7 @@ fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
 #[test]
 fn a_liar_is_found_out_and_what_it_said_does_not_count() {
     let mut found_out = 0;
-    for (seed, mut rng) in seeds(300) {
+    for (seed, mut rng) in seeds(100) {
         let _seed = Seed(seed);
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
@@ -196,7 +196,7 @@ fn a_liar_is_found_out_and_what_it_said_does_not_count() {
         assert!(quarantined.iter().all(|name| name == "w1"), "{quarantined:?}");
         found_out += quarantined.len();
     }
-    assert!(found_out > 100 || std::env::var_os("JLPNS_SIMULATION_SEED").is_some(), "{found_out}");
+    assert!(found_out > 30 || std::env::var_os("JLPNS_SIMULATION_SEED").is_some(), "{found_out}");
 }
 
 #[test]
