@@ -63,7 +63,7 @@ fn a_coordinator_that_is_killed_over_and_over_goes_on_where_it_was() {
         assert!(ended.stderr.contains("connected again"), "{ended:?}");
     }
     // The journal of a solve that is over tells the answer at once.
-    let ended = run(&mut jlpns(["serve", "--listen", "127.0.0.1:0"]).args(&args), LIMIT);
+    let ended = run(jlpns(["serve", "--listen", "127.0.0.1:0"]).args(&args), LIMIT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("the value is draw"), "{ended:?}");
 }

@@ -216,7 +216,8 @@ impl Solve {
     pub(super) fn recorded(&mut self, through: u64) {
         // What is built anew takes them up from the journal.
         while !self.rebuilding
-            && let Some(durable) = self.unrecorded.pop_front_if(|u| u.number <= through)
+            && self.unrecorded.front().is_some_and(|u| u.number <= through)
+            && let Some(durable) = self.unrecorded.pop_front()
         {
             self.apply(durable.number, &durable.record, durable.node);
             if let Some((worker, lease)) = durable.from {

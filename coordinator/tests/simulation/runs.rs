@@ -223,7 +223,7 @@ fn ten_thousand_workers_in_one_thread() {
         let mut world = World::new(settings, faults, workers, rng);
         while world.counts.steps < 200_000 {
             assert!(world.step() && !world.over);
-            if world.counts.steps % 20_000 == 0 {
+            if world.counts.steps.is_multiple_of(20_000) {
                 world.check();
             }
         }
