@@ -1,0 +1,1 @@
+//! A network of its own, whose packets are dropped or let through slowly.
