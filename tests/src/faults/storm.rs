@@ -81,6 +81,9 @@ impl Storm {
         }
         match step.fault {
             Fault::KillWorker(index) => {
+                if !self.is_connected(index) {
+                    return Outcome::Hidden;
+                }
                 let ended = self.seats[index].replace(Signal::KILL);
                 if ended.code == Some(0) {
                     return Outcome::Over;
@@ -99,6 +102,9 @@ impl Storm {
                 }
             }
             Fault::FreezeWorker(index) => {
+                if !self.is_connected(index) {
+                    return Outcome::Hidden;
+                }
                 if !self.seats[index].worker().freeze() {
                     return Outcome::Over;
                 }
@@ -140,6 +146,11 @@ impl Storm {
             Fault::FillDisk => self.fill_disk(false),
             Fault::FillDiskAndKill => self.fill_disk(true),
         }
+    }
+
+    /// Whether a worker has a connection, or gets one soon.
+    fn is_connected(&self, index: usize) -> bool {
+        within(PATIENCE, || (self.seats[index].proxy.open() > 0).then_some(())).is_some()
     }
 
     fn change_weather(&mut self, index: usize, weather: Weather, lasts: usize) -> Outcome {
