@@ -106,7 +106,16 @@ impl Proxy {
     ///
     /// If there is no free port.
     pub fn start(target: Place) -> Proxy {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        Proxy::start_on(Ipv4Addr::LOCALHOST, target)
+    }
+
+    /// As [`Proxy::start`], on another address of this machine.
+    ///
+    /// # Panics
+    ///
+    /// If it is no address of this machine, or there is no free port.
+    pub fn start_on(own: Ipv4Addr, target: Place) -> Proxy {
+        let listener = TcpListener::bind((own, 0)).expect("a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
         let inner = Arc::new(Inner {
             target,

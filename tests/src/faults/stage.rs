@@ -160,6 +160,11 @@ impl Stage {
     }
 }
 
+/// Waits for a line in what a process says.
+pub fn hears(process: &Running, part: &str) -> String {
+    process.wait_for(LIMIT, |line| line.contains(part).then(|| line.to_owned()))
+}
+
 /// A worker and its way to the coordinator.
 #[derive(Debug)]
 pub struct Seat {

@@ -1,7 +1,4 @@
-//! Clusters of real processes under faults: after any of them the value is right, what was
-//! acknowledged is in the journal, and not much more is searched than without.
-
-use std::path::Path;
+//! Everything at once, from a seed.
 
 use jlpns_tests::faults::audit::audit;
 use jlpns_tests::faults::plan::{Plan, seed, wanted};
