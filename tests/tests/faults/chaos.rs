@@ -1,5 +1,7 @@
 //! Everything at once, from a seed.
 
+use std::path::Path;
+
 use jlpns_tests::faults::audit::audit;
 use jlpns_tests::faults::plan::{Plan, seed, wanted};
 use jlpns_tests::faults::stage::Stage;
