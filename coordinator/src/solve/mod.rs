@@ -448,7 +448,11 @@ impl Solve {
     /// Whether something may still show that an answer is wrong.
     fn is_doubtful(&self) -> bool {
         let verdict = |waiting: &Unrecorded| matches!(*waiting.record, Record::Quarantined { .. });
-        let working = self.scheduler.workers().filter(|(_, worker)| !worker.draining);
+        // Who drains, or has only searches that get no further, decides nothing any more.
+        let working = self
+            .scheduler
+            .workers()
+            .filter(|(_, worker)| !worker.draining && worker.stuck < worker.info.slots);
         let back_soon = self.missed.iter().filter(|(_, until)| **until > self.heard);
         let names: BTreeSet<&str> = working
             .map(|(_, worker)| &*worker.info.name)
