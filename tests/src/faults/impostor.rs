@@ -31,6 +31,8 @@ pub enum Heard {
     Batch(v1::CoordinatorBatch),
     /// Nothing in the time that it listened.
     Nothing,
+    /// The solve is over, with this answer.
+    Over(String),
     /// The stream has ended; with this status, if not in order.
     End(Option<Status>),
 }
@@ -88,6 +90,9 @@ impl Impostor {
             Err(_) => Heard::Nothing,
             Ok(Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Batch(batch)) }))) => {
                 Heard::Batch(batch)
+            }
+            Ok(Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Over(over)) }))) => {
+                Heard::Over(over.answer)
             }
             Ok(Ok(_)) => Heard::End(None),
             Ok(Err(status)) => Heard::End(Some(status)),

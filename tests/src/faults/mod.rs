@@ -7,7 +7,7 @@
 //! - [`signals`]: processes that are killed, stopped and asked to end.
 //! - [`proxy`]: a TCP connection that is cut, hangs, or is slow.
 //! - [`relay`]: messages that come twice or in another order; it also keeps the [`ledger`].
-//! - [`impostor`]: workers that are not what they say.
+//! - [`impostor`], [`liar`]: workers that are not what they say.
 //! - [`ledger`]: what the coordinator has promised.
 //! - [`audit`]: whether the journal holds what was promised.
 //! - [`tmpfs`]: a small disk that can be filled.
@@ -16,6 +16,7 @@
 pub mod audit;
 pub mod impostor;
 pub mod ledger;
+pub mod liar;
 pub mod namespace;
 pub mod plan;
 pub mod proxy;

@@ -1,7 +1,7 @@
 //! A network of its own, whose packets are dropped or let through slowly.
 
 use std::net::Ipv4Addr;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A network namespace, joined to the rest of the machine by a pair of virtual interfaces. It is
 /// taken down when this value is dropped.
@@ -47,7 +47,7 @@ impl Namespace {
         self.outside
     }
 
-    /// The same command, run inside.
+    /// The same command, run inside, with pipes as [`Running`](crate::Running) wants them.
     pub fn enter(&self, command: &Command) -> Command {
         let mut inside = Command::new("ip");
         inside.args(["netns", "exec", &self.name]).arg(command.get_program());
@@ -58,6 +58,7 @@ impl Namespace {
                 None => inside.env_remove(name),
             };
         }
+        inside.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         inside
     }
 

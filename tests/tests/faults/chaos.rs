@@ -16,7 +16,7 @@ const WORKERS: usize = 3;
 /// Room for the journal of such a solve.
 const DISK: u64 = 256 << 20;
 /// How many faults the storm has, if the environment does not say.
-const FAULTS: u64 = 150;
+const FAULTS: u64 = 200;
 /// How much more may be searched than without faults.
 const MORE: f64 = 1.3;
 

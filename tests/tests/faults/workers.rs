@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use jlpns_proto::v1;
-use jlpns_tests::cluster::worker;
+use jlpns_tests::cluster::{LIMIT, worker};
 use jlpns_tests::faults::audit::audit;
 use jlpns_tests::faults::impostor::{Heard, Impostor, lie};
+use jlpns_tests::faults::liar::Liar;
 use jlpns_tests::faults::signals::Signal;
 use jlpns_tests::faults::stage::{Stage, hears};
 use jlpns_tests::faults::watch::{soon, within};
 
+/// A solve of some seconds.
+const SMALL: &str = "connect4:5x4";
 /// How long an impostor listens at a time.
 const LISTEN: Duration = Duration::from_millis(50);
 
@@ -34,7 +37,7 @@ fn a_worker_that_stands_still_loses_its_lease_and_comes_back() {
     println!("{expired} leases expired at job {jobs}");
     stage.watch().until("it works again", |status| status.jobs > jobs + 3);
     assert_eq!(stage.result()["value"], "draw");
-    assert_eq!(only.end(jlpns_tests::cluster::LIMIT).code, Some(0));
+    assert_eq!(only.end(LIMIT).code, Some(0));
     audit(stage.data(), "connect4:5x5");
 }
 
@@ -42,7 +45,7 @@ fn a_worker_that_stands_still_loses_its_lease_and_comes_back() {
 fn a_search_that_gets_no_further_is_given_to_another_worker() {
     let directory = tempfile::tempdir().expect("a directory");
     let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--lease", "2", "--stall", "1"];
-    let mut stage = Stage::open("connect4:5x4", &directory.path().join("journal"), &args);
+    let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     let mut stuck = Impostor::join(&stage.url(), "stuck", 1).expect("a welcome");
     let mut held = Vec::new();
     // It is alive, as its heartbeats say, and finds nothing.
@@ -64,14 +67,14 @@ fn a_search_that_gets_no_further_is_given_to_another_worker() {
 fn a_job_that_kills_its_workers_is_split() {
     let directory = tempfile::tempdir().expect("a directory");
     let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--recheck", "0"];
-    let mut stage = Stage::open("connect4:5x4", &directory.path().join("journal"), &args);
+    let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     for instance in 1..=3 {
         let name = format!("victim-{instance}");
         let mut victim = Impostor::join(&stage.url(), &name, instance).expect("a welcome");
         soon("a victim gets the job", || match victim.hear(LISTEN) {
             Heard::Batch(batch) => (!batch.leases.is_empty()).then_some(()),
             Heard::Nothing => None,
-            Heard::End(status) => panic!("{status:?}"),
+            other => panic!("{other:?} instead of a job"),
         });
         drop(victim);
         stage.watch().until("it is gone", |status| status.leases_expired == instance);
@@ -82,44 +85,64 @@ fn a_job_that_kills_its_workers_is_split() {
     let honest = worker(&stage.url(), "honest");
     assert_eq!(stage.result()["value"], "draw");
     drop(honest);
-    audit(stage.data(), "connect4:5x4");
+    audit(stage.data(), SMALL);
 }
 
 #[test]
 fn a_liar_is_found_out_and_does_not_come_back() {
     let directory = tempfile::tempdir().expect("a directory");
-    // The first moves are searched by all four.
     let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--recheck", "1"];
     let args = [&args[..], &["--await-workers", "4"]].concat();
-    let mut stage = Stage::open("connect4:5x4", &directory.path().join("journal"), &args);
-    let mut liar = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
+    let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
+    let mut stream = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
     let honest = ["one", "two", "three"].map(|name| worker(&stage.url(), name));
-    let mut lies = 0;
-    let dismissed = soon("the liar is dismissed", || match liar.hear(LISTEN) {
+    let mut liar = Liar::new(SMALL);
+    let dismissed = soon("the liar is dismissed", || match stream.hear(LISTEN) {
         Heard::Batch(batch) => {
-            let reports: Vec<_> = batch.leases.iter().map(lie).collect();
-            lies += reports.len();
-            liar.say(v1::WorkerBatch { reports, ..Default::default() });
+            let reports = batch.leases.into_iter().map(|lease| liar.report(lease)).collect();
+            stream.say(v1::WorkerBatch { reports, ..Default::default() });
             None
         }
         Heard::Nothing => None,
+        Heard::Over(answer) => panic!("nobody noticed {} lies: {answer}", liar.lies),
         Heard::End(status) => Some(status),
     });
     let told = dismissed.expect("it is told why").message().to_owned();
-    println!("after {lies} lies: {told}");
-    assert!(told.contains("'liar'") && lies > 0, "{told}");
-    if let Some(status) = stage.watch().status() {
-        assert_eq!(status.quarantined, ["liar"]);
-        // It must not know it by another coordinator's word only.
-        if stage.kill_and_resume().is_some() {
-            let refused = Impostor::join(&stage.url(), "liar", 2).expect_err("it is known");
-            println!("{refused}");
-        }
-    }
+    println!("after {} lies: {told}", liar.lies);
+    assert!(told.contains("liar") && liar.lies > 0, "{told}");
+    drop(honest);
+    // The next coordinator knows it too.
+    println!("{}", stage.kill_and_resume().expect("the solve is not over"));
+    let refused = Impostor::join(&stage.url(), "liar", 2).expect_err("it is known");
+    println!("{refused}");
+    let honest = ["one", "two", "three"].map(|name| worker(&stage.url(), name));
     assert_eq!(stage.result()["value"], "draw");
     drop(honest);
-    let audit = audit(stage.data(), "connect4:5x4");
-    assert_eq!(audit.quarantined, ["liar"]);
+    assert_eq!(audit(stage.data(), SMALL).quarantined, ["liar"]);
+}
+
+/// A recheck is given up when its budget has grown to sixteen times what the claim took, by its own
+/// word: a claim about the root that took next to nothing is never searched to its end.
+#[test]
+#[ignore = "not so yet: claims that nobody could search again are believed"]
+fn a_lie_that_is_too_large_to_be_searched_again_is_not_believed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--recheck", "1"];
+    let args = [&args[..], &["--await-workers", "4"]].concat();
+    let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
+    let mut stream = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
+    let honest = ["one", "two", "three"].map(|name| worker(&stage.url(), name));
+    soon("all is over for the liar", || match stream.hear(LISTEN) {
+        Heard::Batch(batch) => {
+            let reports = batch.leases.iter().map(lie).collect();
+            stream.say(v1::WorkerBatch { reports, ..Default::default() });
+            None
+        }
+        Heard::Nothing => None,
+        Heard::Over(_) | Heard::End(_) => Some(()),
+    });
+    assert_eq!(stage.result()["value"], "draw");
+    drop(honest);
 }
 
 #[test]
@@ -136,11 +159,11 @@ fn workers_that_come_and_go_all_the_time_do_no_harm() {
             (stage.is_over() || stage.watch().status().is_some_and(|s| there(&s))).then_some(())
         });
         comer.signal(Signal::KILL);
-        killed += usize::from(comer.end(jlpns_tests::cluster::LIMIT).signal == Some(9));
+        killed += usize::from(comer.end(LIMIT).signal == Some(9));
     }
     println!("{killed} workers killed");
     assert!(killed > 0);
     assert_eq!(stage.result()["value"], "-1");
-    assert_eq!(steady.end(jlpns_tests::cluster::LIMIT).code, Some(0));
+    assert_eq!(steady.end(LIMIT).code, Some(0));
     audit(stage.data(), "woodpush:11");
 }
