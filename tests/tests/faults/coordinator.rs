@@ -133,10 +133,9 @@ fn a_journal_that_is_damaged_between_two_runs_is_repaired() {
                 file.set_len((bytes.len() as f64 * share) as u64).expect("it can be cut");
             }
             None => {
-                let middle = bytes.len() / 2;
-                let noise = bytes[middle..].iter().map(|byte| byte ^ 0x55).take(8192);
-                let rest = &bytes[(middle + 8192).min(bytes.len())..];
-                let damaged = [&bytes[..middle], &noise.collect::<Vec<u8>>(), rest].concat();
+                let mut damaged = bytes.clone();
+                let (begin, end) = (bytes.len() / 4, bytes.len() / 4 * 3);
+                damaged[begin..end].iter_mut().for_each(|byte| *byte ^= 0x55);
                 fs::write(&segment, damaged).expect("it can be written");
             }
         }

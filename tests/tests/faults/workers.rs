@@ -115,7 +115,7 @@ fn a_liar_is_found_out_and_does_not_come_back() {
     println!("{}", stage.kill_and_resume().expect("the solve is not over"));
     let refused = Impostor::join(&stage.url(), "liar", 2).expect_err("it is known");
     println!("{refused}");
-    let honest = ["one", "two", "three"].map(|name| worker(&stage.url(), name));
+    let honest = ["one", "two", "three", "four"].map(|name| worker(&stage.url(), name));
     assert_eq!(stage.result()["value"], "draw");
     drop(honest);
     assert_eq!(audit(stage.data(), SMALL).quarantined, ["liar"]);
