@@ -40,11 +40,9 @@ pub fn audit(directory: &Path, spec: &str) -> Audit {
     let header = Header { solve_id: "audit".to_owned(), facts };
     let opened = Journal::open(directory, &header).unwrap_or_else(|error| panic!("{error}"));
     let mut audit = Audit { repairs: opened.repairs, ..Audit::default() };
-    let mut next = opened.records.first().map_or(1, |record| record.number);
-    assert_eq!(next, 1, "all records are kept in solves as small as these");
-    for record in opened.records {
-        assert_eq!(record.number, next, "records are numbered without a gap");
-        next += 1;
+    for (number, record) in (1..).zip(opened.records) {
+        // All records are kept in solves as small as these.
+        assert_eq!(record.number, number, "records are numbered from 1, without a gap");
         match record_from_bytes(&record.bytes).unwrap_or_else(|error| panic!("{error}")) {
             Record::Report(report) => {
                 let lease = report.lease.0;
