@@ -2,8 +2,10 @@
 //! processes that are given a time limit and never outlive their test.
 
 pub mod cluster;
+pub mod faults;
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -62,6 +64,8 @@ fn binaries() -> &'static Path {
 pub struct Ended {
     /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
     /// All that it wrote to stdout.
     pub stdout: String,
     /// All that it wrote to stderr.
@@ -152,8 +156,9 @@ impl Running {
         let stdout = text(self.stdout.take());
         let stderr = text(self.stderr.take());
         let code = status.and_then(|status| status.code());
+        let signal = status.and_then(|status| status.signal());
         assert!(in_time, "{} ran for {limit:?}\n{stdout}\n{stderr}", self.command);
-        Ended { code, stdout, stderr }
+        Ended { code, signal, stdout, stderr }
     }
 
     /// Kills the process as `kill -9` does.

@@ -1,0 +1,69 @@
+//! Whether a journal holds what was promised.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use jlpns_coordinator::journal::{Header, Journal};
+use jlpns_coordinator::solve::Record;
+use jlpns_coordinator::written::record_from_bytes;
+
+use super::ledger::Book;
+
+/// What a journal holds.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// The leases of its reports.
+    pub leases: BTreeSet<u64>,
+    /// The nodes of all reports together.
+    pub nodes: u64,
+    /// What had to be repaired when it was opened.
+    pub repairs: Vec<String>,
+    /// The workers that it says are quarantined.
+    pub quarantined: Vec<String>,
+}
+
+/// Reads the journal of a solve of the value of `spec` with the usual settings. Nobody may have it
+/// open.
+///
+/// # Panics
+///
+/// If it cannot be read, or if a report is in it twice.
+pub fn audit(directory: &Path, spec: &str) -> Audit {
+    let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let facts = vec![
+        fact("game", spec),
+        fact("moves", ""),
+        fact("goal", "the value"),
+        fact("store", "graph"),
+        fact("initialisation", "mobility"),
+    ];
+    let header = Header { solve_id: "audit".to_owned(), facts };
+    let opened = Journal::open(directory, &header).unwrap_or_else(|error| panic!("{error}"));
+    let mut audit = Audit { repairs: opened.repairs, ..Audit::default() };
+    for (number, record) in (1..).zip(opened.records) {
+        // All records are kept in solves as small as these.
+        assert_eq!(record.number, number, "records are numbered from 1, without a gap");
+        match record_from_bytes(&record.bytes).unwrap_or_else(|error| panic!("{error}")) {
+            Record::Report(report) => {
+                let lease = report.lease.0;
+                assert!(audit.leases.insert(lease), "lease {lease} is in the journal twice");
+                audit.nodes += report.findings.nodes;
+            }
+            Record::Quarantined { worker, .. } => audit.quarantined.push(worker),
+            Record::Split { .. } | Record::Confirmed { .. } => {}
+        }
+    }
+    audit
+}
+
+impl Audit {
+    /// Checks that every report that had to be recorded is here.
+    ///
+    /// # Panics
+    ///
+    /// If one is not.
+    pub fn keeps(&self, book: &Book) {
+        let lost: Vec<_> = book.promised().difference(&self.leases).collect();
+        assert!(lost.is_empty(), "acknowledged, but not in the journal: leases {lost:?}");
+    }
+}

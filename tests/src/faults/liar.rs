@@ -1,0 +1,55 @@
+//! A worker that searches, and says the contrary of what it finds.
+
+use std::sync::Arc;
+
+use jlpns_common::{EffortPair, Job};
+use jlpns_proto::v1;
+use jlpns_worker::slots::{Searcher, Searching};
+use jlpns_worker::sub_search::SubSearches;
+
+/// The memory of its searches, in bytes.
+const MEMORY: u64 = 64 << 20;
+
+/// A liar for one game.
+pub struct Liar {
+    searcher: Arc<dyn Searcher>,
+    /// How many of its reports were not true.
+    pub lies: u64,
+}
+
+impl Liar {
+    /// A liar for the game of `spec`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such game.
+    pub fn new(spec: &str) -> Liar {
+        let spec = spec.parse().expect("a spec");
+        let searcher = SubSearches.searcher(&spec, MEMORY, 1).expect("a searcher");
+        Liar { searcher, lies: 0 }
+    }
+
+    /// The report of a lease: as it should be, but what is proved is said to be disproved, and the
+    /// other way round.
+    ///
+    /// # Panics
+    ///
+    /// If the lease makes no sense.
+    pub fn report(&mut self, lease: v1::Lease) -> v1::Report {
+        let job = Job::try_from(lease.job.expect("a lease is for a job")).expect("a sound job");
+        let mut findings = self.searcher.search(&job, &mut ()).expect("a job that can be done");
+        let below = findings.children.iter_mut().flat_map(|child| &mut child.efforts);
+        let mut lied = false;
+        for pair in findings.efforts.iter_mut().chain(below).filter(|pair| pair.is_solved()) {
+            *pair = EffortPair { proof: pair.disproof, disproof: pair.proof };
+            lied = true;
+        }
+        self.lies += u64::from(lied);
+        v1::Report {
+            lease_id: lease.lease_id,
+            findings: Some(v1::Findings::from(&findings)),
+            elapsed_us: 1,
+            subject: Some(v1::Subject::from(&job)),
+        }
+    }
+}
