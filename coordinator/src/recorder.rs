@@ -79,7 +79,7 @@ pub fn take_up(
 fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let (moves, goal) = with_game!(settings.spec.game(), game => (
-        format_moves(game, &settings.moves),
+        Some(format_moves(game, &settings.moves)).filter(|moves| !moves.is_empty()),
         settings.goal.map_or("the value".to_owned(), |g| g.display(game.scale()).to_string()),
     ));
     let initialisation = match settings.initialisation {
@@ -88,7 +88,7 @@ fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
     };
     vec![
         fact("game", settings.spec.to_string()),
-        fact("moves", moves),
+        fact("moves", moves.unwrap_or_else(|| "none".to_owned())),
         fact("goal", goal),
         fact("store", if settings.merge { "graph" } else { "tree" }.to_owned()),
         fact("initialisation", initialisation.to_owned()),

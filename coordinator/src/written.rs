@@ -143,7 +143,6 @@ fn claim_to_wire(claim: Claim) -> v1::WaitingClaim {
         question: Some(claim.question.into()),
         verdicts: claim.verdicts.into_iter().map(verdict).collect(),
         budget: claim.budget,
-        attempts: claim.attempts,
         against: claim.against,
     }
 }
@@ -158,7 +157,7 @@ fn claim_from_wire(claim: v1::WaitingClaim) -> Result<Claim, WireError> {
     let (number, worker) = (claim.number, claim.worker);
     let mut waiting =
         Claim::new(number, worker, (moves, question), verdicts.collect(), claim.budget);
-    (waiting.attempts, waiting.against) = (claim.attempts, claim.against);
+    waiting.against = claim.against;
     Ok(waiting)
 }
 

@@ -443,6 +443,9 @@ impl Solve {
     fn announce_end(&mut self) -> bool {
         if !self.over && self.is_answered() && !self.is_doubtful() {
             self.over = true;
+            if self.trust.pending() > 0 {
+                self.notify(Notice::Unconfirmed { claims: self.trust.pending() as u64 });
+            }
             self.actions.push(Action::Over);
         }
         self.over
@@ -451,7 +454,8 @@ impl Solve {
     /// Whether something may still show that an answer is wrong.
     fn is_doubtful(&self) -> bool {
         let verdict = |waiting: &Unrecorded| matches!(*waiting.record, Record::Quarantined { .. });
-        let working = self.scheduler.workers().filter(|(_, worker)| !worker.draining);
+        let decides = |worker: &scheduler::Worker| !worker.draining && !worker.is_stuck();
+        let working = self.scheduler.workers().filter(|(_, worker)| decides(worker));
         let back_soon = self.missed.iter().filter(|(_, until)| **until > self.heard);
         let names: BTreeSet<&str> = working
             .map(|(_, worker)| &*worker.info.name)

@@ -47,6 +47,11 @@ pub enum Notice {
         /// How many reports still count.
         jobs: u64,
     },
+    /// The solve has ended, and nobody was there to search again what was to be.
+    Unconfirmed {
+        /// How many claims.
+        claims: u64,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -83,6 +88,11 @@ impl fmt::Display for Notice {
             Notice::Rebuilt { jobs } => {
                 write!(f, "the tree was built anew from the {jobs} reports that count")
             }
+            Notice::Unconfirmed { claims } => write!(
+                f,
+                "{claims} claims of workers that have yet to be proven were searched by nobody \
+                 else: no other worker was there any more"
+            ),
         }
     }
 }

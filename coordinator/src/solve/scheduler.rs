@@ -90,6 +90,11 @@ impl Worker {
     pub fn has_free_slot(&self) -> bool {
         self.running + self.stuck < self.info.slots && !self.draining && self.benched.is_none()
     }
+
+    /// Whether none of its slots gets any further.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck >= self.info.slots
+    }
 }
 
 /// Why leases were taken back.

@@ -17,10 +17,11 @@ use super::record::Report;
 const PROVEN: u32 = 10;
 /// A worker is quarantined when so many of its reports break the properties of effort numbers.
 pub const REFUSED_TOO_OFTEN: u32 = 5;
-/// How often a recheck may end at its budget before it is given up.
-const ATTEMPTS: u32 = 3;
-/// A recheck may take so many times the nodes of the claim, and four times as many each time more.
+/// A recheck may take so many times the nodes that the claim took by its own word. Whoever lies
+/// about that gains nothing: a recheck that ends at its budget is done again with a larger one.
 const RECHECK_FACTOR: u64 = 2;
+/// How much larger the budget is each time.
+const RECHECK_GROWTH: u64 = 4;
 const RECHECK_LEAST: u64 = 10_000;
 
 /// What is held of one worker, by its name: a worker that reconnects is the same.
@@ -55,8 +56,6 @@ pub struct Claim {
     pub verdicts: Vec<Option<bool>>,
     /// The budget of the next recheck, in nodes.
     pub budget: u64,
-    /// How many rechecks ended at their budget.
-    pub attempts: u32,
     /// Who contradicts.
     pub against: Option<String>,
     /// The lease of the recheck that is out.
@@ -72,8 +71,8 @@ impl Claim {
         verdicts: Vec<Option<bool>>,
         budget: u64,
     ) -> Claim {
-        let (attempts, against, out) = (0, None, None);
-        Claim { number, worker, moves, question, verdicts, budget, attempts, against, out }
+        let (against, out) = (None, None);
+        Claim { number, worker, moves, question, verdicts, budget, against, out }
     }
 
     /// Whether a search of the same position agrees; `None` if it leaves something open.
@@ -312,13 +311,8 @@ impl Trust {
         let Some(agrees) = claim.agrees(found) else {
             self.change(number, |claim| {
                 claim.out = None;
-                claim.attempts += 1;
-                claim.budget = claim.budget.saturating_mul(4);
+                claim.budget = claim.budget.saturating_mul(RECHECK_GROWTH);
             });
-            // A dispute is never given up.
-            if claim.attempts + 1 >= ATTEMPTS && claim.against.is_none() {
-                self.remove(number);
-            }
             return Finding::Open;
         };
         match claim.against.clone() {

@@ -135,7 +135,7 @@ fn any_faults(rng: &mut StdRng) -> Faults {
 #[test]
 fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
     let mut sum = Counts::default();
-    for (seed, mut rng) in seeds(1_000) {
+    for (seed, mut rng) in seeds(2_000) {
         let _seed = Seed(seed);
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
@@ -167,8 +167,8 @@ fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
 
 #[test]
 fn a_liar_is_found_out_and_what_it_said_does_not_count() {
-    let mut found_out = 0;
-    for (seed, mut rng) in seeds(100) {
+    let (mut found_out, mut alone) = (0, 0);
+    for (seed, mut rng) in seeds(600) {
         let _seed = Seed(seed);
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
@@ -191,16 +191,23 @@ fn a_liar_is_found_out_and_what_it_said_does_not_count() {
         }
         let solve = world.solve.as_ref().expect("it runs at its end");
         let end = solve.end().expect("it is over");
-        assert_eq!(end.bounds, Bounds::exactly(value), "{:?}", world.counts);
         let quarantined = solve.status(Duration::ZERO).quarantined;
+        if end.bounds != Bounds::exactly(value) {
+            // All others were cut off for longer than they are waited for, which is told.
+            assert!(world.unconfirmed > 0, "{:?}", world.counts);
+            alone += 1;
+        }
         assert!(quarantined.iter().all(|name| name == "w1"), "{quarantined:?}");
         found_out += quarantined.len();
     }
-    assert!(found_out > 30 || std::env::var_os("JLPNS_SIMULATION_SEED").is_some(), "{found_out}");
+    println!("{found_out} found out, {alone} alone with their word");
+    let one = std::env::var_os("JLPNS_SIMULATION_SEED").is_some();
+    assert!(one || (found_out > 200 && alone < 10), "{found_out} {alone}");
 }
 
 #[test]
 fn ten_thousand_workers_in_one_thread() {
+    let mut crashes = 0;
     for (seed, rng) in seeds(1) {
         let _seed = Seed(seed);
         let mut settings = settings("connect4:7x6", "");
@@ -230,9 +237,11 @@ fn ten_thousand_workers_in_one_thread() {
         let busy = world.workers().iter().filter(|worker| !worker.running.is_empty()).count();
         let counts = world.sum_up();
         println!("{busy} workers search; {counts:#?}");
-        assert!(counts.coordinator_crashes > 0 && counts.reports_kept > 0, "{counts:#?}");
+        assert!(counts.worker_crashes > 0 && counts.reports_kept > 0, "{counts:#?}");
+        crashes += counts.coordinator_crashes;
         if world.solve.is_some() {
             check_journal(&world);
         }
     }
+    assert!(crashes > 0 || std::env::var_os("JLPNS_SIMULATION_SEED").is_some());
 }

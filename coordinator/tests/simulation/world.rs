@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jlpns_common::{Findings, Job, Move};
 use jlpns_coordinator::solve::{
-    Action, Event, LeaseId, Refusal, Solve, SolveSettings, WorkerId, WorkerInfo,
+    Action, Event, LeaseId, Notice, Refusal, Solve, SolveSettings, WorkerId, WorkerInfo,
 };
 use rand::RngExt;
 use rand::rngs::StdRng;
@@ -132,6 +132,8 @@ pub struct World {
     pub disk: Disk,
     pub counts: Counts,
     pub over: bool,
+    /// How many claims nobody was there to search again, at the end.
+    pub unconfirmed: u64,
     workers: Vec<Worker>,
     under_way: BinaryHeap<Reverse<(Duration, u64)>>,
     happenings: HashMap<u64, Happening>,
@@ -168,6 +170,7 @@ impl World {
             disk: Disk::default(),
             counts: Counts::default(),
             over: false,
+            unconfirmed: 0,
             workers: workers.into_iter().collect(),
             under_way: BinaryHeap::new(),
             happenings: HashMap::new(),
@@ -701,6 +704,7 @@ impl World {
                 let solve = self.solve.as_mut().expect("it runs");
                 solve.rebuild(snapshots, records, time).expect("what is durable can be taken up");
             }
+            Action::Notify(Notice::Unconfirmed { claims }) => self.unconfirmed = claims,
             Action::Notify(_) => {}
             Action::Over => {
                 self.over = true;
