@@ -2,6 +2,7 @@
 //! processes that are given a time limit and never outlive their test.
 
 pub mod cluster;
+pub mod compose;
 pub mod faults;
 
 use std::io::{BufRead, BufReader, Read};

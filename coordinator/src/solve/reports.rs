@@ -317,6 +317,11 @@ impl Solve {
 
     /// A worker reports what is not true.
     fn found_out(&mut self, worker: String, contradicted: bool) {
+        // Several of its claims may be decided before the verdict on the first is durable.
+        let verdict = |waiting: &Unrecorded| matches!(&*waiting.record, Record::Quarantined { worker: of, .. } if *of == worker);
+        if self.trust.is_quarantined(&worker) || self.unrecorded.iter().any(verdict) {
+            return;
+        }
         // Without rechecks nothing is ever confirmed: what was accepted stays.
         let after = if self.trust.rechecks() {
             self.trust.of(&worker).confirmed_through

@@ -1,0 +1,178 @@
+//! A solve whose tree has ten million nodes: how many jobs a second are selected, reported and
+//! folded, how many bytes a node takes, and how long a snapshot and a restart take.
+//!
+//! The jobs come back at once, with what one expansion finds; so all of the time is the
+//! coordinator's. `JLPNS_BENCH_NODES` sets another size.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, Throughput};
+use jlpns_common::connect4::Connect4;
+use jlpns_common::graph::Selection;
+use jlpns_common::{
+    Algorithm, ChildFindings, Effort, EffortPair, Findings, Game, Initialisation, Job, MoveList,
+};
+use jlpns_coordinator::solve::{
+    Action, Event, LeaseId, Solve, SolveSettings, WorkerId, WorkerInfo,
+};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+const WORKER: WorkerId = WorkerId(1);
+const SLOTS: u32 = 64;
+
+fn settings() -> SolveSettings {
+    SolveSettings {
+        spec: "connect4:7x6".parse().expect("a spec"),
+        moves: Vec::new(),
+        goal: None,
+        sub_search: Algorithm::Gpns,
+        initialisation: Initialisation::Unit,
+        merge: true,
+        selection: Selection::Locking,
+        job_nodes: 1,
+        await_workers: 1,
+        memory: 1 << 36,
+        lease_length: Duration::from_secs(60),
+        report_interval: Duration::from_secs(1),
+        stall_after: Duration::from_secs(600),
+        recheck: 0.0,
+        journal: false,
+        snapshot_records: u64::MAX,
+    }
+}
+
+/// A coordinator whose workers need no time.
+struct Bench {
+    solve: Solve,
+    game: Connect4<u64>,
+    out: VecDeque<(LeaseId, Job)>,
+    rng: StdRng,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let mut solve = Solve::new(settings()).expect("no moves");
+        let info = WorkerInfo { name: "w".to_owned(), slots: SLOTS, memory: 0, instance: 1 };
+        solve.handle(Event::Joined { worker: WORKER, info }, Duration::ZERO).expect("it joins");
+        let game = Connect4::new(7, 6).expect("a size in range");
+        let mut bench = Bench { solve, game, out: VecDeque::new(), rng: StdRng::seed_from_u64(1) };
+        bench.collect();
+        bench
+    }
+
+    fn nodes(&self) -> u64 {
+        self.solve.status(Duration::ZERO).tree_nodes
+    }
+
+    fn collect(&mut self) {
+        for action in self.solve.take_actions() {
+            match action {
+                Action::Lease { lease, job, .. } => self.out.push_back((lease, job)),
+                Action::Cancel { lease, .. } => self.out.retain(|(out, _)| *out != lease),
+                _ => {}
+            }
+        }
+    }
+
+    /// What one expansion finds: the children, with numbers that let the tree grow everywhere.
+    fn findings(&mut self, job: &Job) -> Findings {
+        let width = job.question.thresholds().1;
+        let mut position = self.game.start();
+        job.moves.iter().for_each(|&mv| self.game.play(&mut position, mv));
+        let mut moves = MoveList::new();
+        if self.game.outcome(&position).is_none() {
+            self.game.moves(&position, &mut moves);
+        }
+        let mut children = Vec::with_capacity(moves.len());
+        for mv in moves {
+            self.game.play(&mut position, mv);
+            let efforts = match self.game.outcome(&position) {
+                Some(outcome) => {
+                    let (first, count) = job.question.thresholds();
+                    (0..count as u8)
+                        .map(|index| EffortPair::solved(outcome.0 >= first.0 + index))
+                        .collect()
+                }
+                None => {
+                    let mut number = || Effort::finite(self.rng.random_range(1..9));
+                    let (proof, disproof) = (number(), number());
+                    vec![EffortPair { proof, disproof }; width]
+                }
+            };
+            self.game.undo(&mut position, mv);
+            children.push(ChildFindings { mv, efforts });
+        }
+        Findings { efforts: vec![EffortPair::UNIT; width], children, nodes: 8, best_move: None }
+    }
+
+    /// Reports of `count` jobs, and the time that they took without the making of them.
+    fn report(&mut self, count: u64) -> Duration {
+        let mut time = Duration::ZERO;
+        let mut left = count;
+        while left > 0 {
+            let ready: Vec<_> = self.out.drain(..self.out.len().min(left as usize)).collect();
+            assert!(!ready.is_empty(), "there is always something to do");
+            left -= ready.len() as u64;
+            let events: Vec<Event> = ready
+                .into_iter()
+                .map(|(lease, job)| {
+                    let findings = self.findings(&job);
+                    let elapsed = Duration::ZERO;
+                    Event::Reported { worker: WORKER, lease, subject: None, findings, elapsed }
+                })
+                .collect();
+            let begin = Instant::now();
+            for event in events {
+                // A job that became moot in the meantime is reported all the same.
+                let _ = self.solve.handle(event, Duration::ZERO);
+            }
+            time += begin.elapsed();
+            self.collect();
+        }
+        time
+    }
+}
+
+fn main() {
+    let wanted: u64 = std::env::var("JLPNS_BENCH_NODES")
+        .map_or(10_000_000, |nodes| nodes.parse().expect("a number of nodes"));
+    let mut bench = Bench::new();
+    let (mut jobs, mut time) = (0, Duration::ZERO);
+    while bench.nodes() < wanted {
+        time += bench.report(1_000);
+        jobs += 1_000;
+    }
+    let status = bench.solve.status(Duration::ZERO);
+    println!(
+        "{} nodes, {:.1} bytes each, after {jobs} jobs; {:.0} jobs/s on the way",
+        status.tree_nodes,
+        status.tree_bytes as f64 / status.tree_nodes as f64,
+        f64::from(jobs) / time.as_secs_f64(),
+    );
+
+    let mut criterion = Criterion::default().sample_size(20).configure_from_args();
+    let mut group = criterion.benchmark_group("solve");
+    group.throughput(Throughput::Elements(1));
+    group.bench_function("select, report and fold", |bencher| {
+        bencher.iter_custom(|jobs| bench.report(jobs));
+    });
+    group.finish();
+
+    let begin = Instant::now();
+    let snapshot = bench.solve.snapshot();
+    println!(
+        "a snapshot takes {:.2} s, and has {:.1} bytes a node",
+        begin.elapsed().as_secs_f64(),
+        snapshot.tree.len() as f64 / status.tree_nodes as f64,
+    );
+    drop(bench.solve);
+    let begin = Instant::now();
+    let anew = Solve::resume(settings(), 0, vec![snapshot], []).expect("it can be taken up");
+    println!(
+        "a restart takes {:.2} s: {} nodes",
+        begin.elapsed().as_secs_f64(),
+        anew.status(Duration::ZERO).tree_nodes,
+    );
+}
