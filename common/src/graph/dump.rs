@@ -3,18 +3,18 @@
 //! Layout, little-endian: a version, the width of keys and the number of thresholds; how many nodes
 //! and edges there are; the counters; then each node (key, player, depth, number of children, one
 //! effort pair for each threshold), the root first; then the edges of each node in the same order
-//! (the number of the child, the move). Leases are not kept, and the numbers of leased nodes are
+//! (the number of the child). Leases are not kept, and the numbers of leased nodes are
 //! their own, not virtual ones: so the numbers above are computed anew when a graph is restored.
 
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
-use crate::game::{Game, Move, Player};
-use crate::graph::store::Mark;
+use crate::game::{Game, Move, MoveList, Player};
+use crate::graph::store::MAX_NODES;
 use crate::graph::{Graph, GraphSettings, NodeId, Shed};
 use crate::job::Question;
 
 /// The version of the layout.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Why bytes are no graph of this game and question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +38,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub fn dump(&self, out: &mut Vec<u8>) {
         let edges: usize = self.store.ids().map(|id| self.store.children(id).len()).sum();
         let node_bytes = size_of::<G::Key>() + 5 + 8 * self.evaluation.width();
-        out.reserve(64 + self.live() * node_bytes + edges * 6);
+        out.reserve(64 + self.live() * node_bytes + edges * 4);
         out.extend(VERSION.to_le_bytes());
         out.extend((size_of::<G::Key>() as u16).to_le_bytes());
         out.extend((self.evaluation.width() as u16).to_le_bytes());
@@ -61,9 +61,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
         }
         for id in self.store.ids() {
-            for (child, mv) in self.store.children(id) {
+            for child in self.store.children(id) {
                 out.extend(numbers[child.0 as usize].to_le_bytes());
-                out.extend(mv.0.to_le_bytes());
             }
         }
     }
@@ -93,9 +92,9 @@ impl<G: Game, W: Width> Graph<G, W> {
         let (created, expansions) = (reader.u64()?, reader.u64()?);
         let shed = Shed { times: reader.u64()?, nodes: reader.u64()? };
         let node_bytes = (size_of::<G::Key>() + 5 + 8 * width.get()) as u64;
-        let wanted = nodes.checked_mul(node_bytes).zip(edges.checked_mul(6));
+        let wanted = nodes.checked_mul(node_bytes).zip(edges.checked_mul(4));
         let wanted = wanted.and_then(|(nodes, edges)| nodes.checked_add(edges));
-        if wanted != Some(reader.0.len() as u64) || nodes >= u64::from(u32::MAX) {
+        if wanted != Some(reader.0.len() as u64) || nodes >= MAX_NODES as u64 {
             return Err(DumpError::TooShort);
         }
         let mut graph = Graph::new(game, position, question, width, settings);
@@ -124,7 +123,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
             children.push(count);
         }
-        let mut links: Vec<(NodeId, Move)> = Vec::new();
+        let mut links: Vec<NodeId> = Vec::new();
         for (parent, count) in (0..nodes as u32).map(NodeId).zip(children) {
             links.clear();
             for _ in 0..count {
@@ -132,7 +131,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 if !graph.store.is_live(child) || child == graph.root || child == parent {
                     return Err(DumpError::Unsound("an edge to nowhere"));
                 }
-                links.push((child, Move(reader.u16()?)));
+                links.push(child);
             }
             if !links.is_empty() {
                 graph.store.link(parent, &links);
@@ -146,13 +145,18 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The node at the end of `moves` from the root, if there is one. `position` is the root's
     /// position, and the moves must be legal.
     pub fn locate(&self, position: &G::Position, moves: &[Move]) -> Option<NodeId> {
+        let mut position = position.clone();
         if !self.settings.merge {
+            let mut legal = MoveList::new();
             let step = |node: NodeId, mv: &Move| {
-                self.store.children(node).find(|(_, other)| other == mv).map(|(child, _)| child)
+                legal.clear();
+                self.game.moves(&position, &mut legal);
+                self.game.play(&mut position, *mv);
+                let index = legal.iter().position(|other| other == mv)?;
+                self.store.children(node).nth(index)
             };
             return moves.iter().try_fold(self.root, step);
         }
-        let mut position = position.clone();
         moves.iter().for_each(|&mv| self.game.play(&mut position, mv));
         self.store.find(self.game.key(&position))
     }
@@ -161,8 +165,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn update_everything(&mut self) {
         for id in self.store.ids().collect::<Vec<_>>() {
             if !self.store.is_leaf(id) {
-                self.store.set(id, Mark::Queued, true);
-                self.worklist.push(self.store.node(id).depth, id);
+                self.enqueue(id);
             }
         }
         self.update_all();

@@ -42,7 +42,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// The children of a node; none of a frontier node.
     pub fn children(&self, node: NodeId) -> Vec<NodeId> {
-        self.store.children(node).map(|(child, _)| child).collect()
+        self.store.children(node).collect()
     }
 
     /// Whether nothing is left to find out about a node.
@@ -79,16 +79,25 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Takes the mark of a lease from a node, and updates its ancestors.
     pub fn give_back(&mut self, node: NodeId) {
+        if self.release(node) {
+            self.update_from(node);
+        }
+    }
+
+    /// Takes the mark of a lease from a node, and puts its parents on the worklist; whether it was
+    /// leased.
+    pub(super) fn release(&mut self, node: NodeId) -> bool {
         if !self.store.is_live(node) || !self.store.has(node, Mark::Leased) {
-            return;
+            return false;
         }
         self.store.set(node, Mark::Leased, false);
         self.leased -= 1;
         if let Some(actual) = self.actual.remove(&node) {
             self.store.pairs_mut(node).copy_from_slice(&actual);
         }
-        self.store.node_mut(node).locked = 0;
-        self.update_from(node);
+        self.locks.set(node, 0);
+        self.note_change(node);
+        true
     }
 
     /// Takes over new numbers for a leased node, as far as a sub-search has come: `asked` as in
@@ -110,7 +119,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         if self.settings.selection == Selection::Locking {
             let open = self.store.pairs(node).iter().enumerate();
             let locked = open.filter(|(_, pair)| !pair.is_solved()).map(|(i, _)| 1 << i).sum();
-            self.store.node_mut(node).locked = locked;
+            self.locks.set(node, locked);
         }
     }
 

@@ -9,15 +9,17 @@
 //! graph has no cycles because games are finite and a key never recurs within one. With merging
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
-//! - `store`: nodes, edges, index and memory.
+//! - `store`: nodes, edges, index and memory; `parents`: the way up.
 //! - `update`: numbers of parents from their children's, under leases.
-//! - `lease`: taking nodes as jobs, and giving them back.
+//! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
 //! - `dump`: the graph as bytes, and back.
 
 mod dump;
 mod lease;
+mod locks;
+mod parents;
 mod relevance;
 mod shed;
 mod store;
@@ -37,9 +39,10 @@ use crate::job::{ChildFindings, Findings, Initialisation, Question};
 
 pub use dump::DumpError;
 pub use lease::Selection;
+use locks::Locks;
 pub use shed::Shed;
 pub use store::NodeId;
-use store::{Mark, Store};
+use store::{MAX_NODES, Mark, Store};
 use update::Worklist;
 
 /// How a graph is built and searched.
@@ -66,6 +69,7 @@ pub struct Graph<G: Game, W> {
     evaluation: Evaluation<W>,
     settings: GraphSettings,
     store: Store<G::Key, W>,
+    locks: Locks,
     root: NodeId,
     /// The nodes from the root to the current one.
     path: Vec<NodeId>,
@@ -110,6 +114,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             evaluation,
             settings,
             store,
+            locks: Locks::new(),
             root,
             path: vec![root],
             path_moves: Vec::new(),
@@ -210,35 +215,39 @@ impl<G: Game, W: Width> Graph<G, W> {
                 let free = !self.store.has(node, Mark::Leased);
                 return free.then_some((node, threshold));
             }
-            let (child, mv) = self.most_proving_child(node, threshold)?;
-            self.descend(child, mv);
+            let (child, index) = self.most_proving_child(node, threshold)?;
+            self.descend(child, index);
         }
     }
 
-    /// The child that the player to move at `node` has the least effort with; among equals the
-    /// last.
-    fn most_proving_child(&self, node: NodeId, threshold: usize) -> Option<(NodeId, Move)> {
+    /// The child that the player to move at `node` has the least effort with, and its place among
+    /// the children; among equals the last.
+    fn most_proving_child(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
         let player = self.store.player(node);
-        let bit = 1 << threshold;
-        let unlocked =
-            self.store.children(node).filter(|&(c, _)| self.store.node(c).locked & bit == 0);
-        unlocked
-            .rev()
-            .map(|(c, mv)| (for_player(player, self.store.pair(c, threshold)).0, c, mv))
-            .min_by_key(|&(wanted, ..)| wanted)
-            .filter(|&(wanted, ..)| !wanted.is_infinite())
-            .map(|(_, child, mv)| (child, mv))
+        let mut best = None;
+        let mut least = Effort::INFINITY;
+        for (index, child) in self.store.children(node).enumerate() {
+            let wanted = for_player(player, self.store.pair(child, threshold)).0;
+            if wanted <= least
+                && !wanted.is_infinite()
+                && self.locks.get(child) >> threshold & 1 == 0
+            {
+                (best, least) = (Some((child, index)), wanted);
+            }
+        }
+        best
     }
 
-    /// Plays the move that leads from the current node to `child`: `mv`, unless the current node
-    /// stands for a mirror image of the position that it was expanded from.
-    fn descend(&mut self, child: NodeId, mv: Move) {
+    /// Plays the move that leads from the current node to `child`, the one at `index` among its
+    /// children. Without merging that is the legal move at `index`. With it, moves that lead to the
+    /// same child may come before; and if the current node stands for a mirror image of the position
+    /// that it was expanded from, it can be any.
+    fn descend(&mut self, child: NodeId, index: usize) {
         let key = self.store.key(child);
         let mut legal = MoveList::new();
         self.game.moves(&self.position, &mut legal);
-        let likely = legal.iter().position(|&m| m == mv).unwrap_or(0);
-        for index in (likely..legal.len()).chain(0..likely) {
-            let mv = legal[index];
+        for at in (index..legal.len()).chain(0..index) {
+            let mv = legal[at];
             self.game.play(&mut self.position, mv);
             if self.game.key(&self.position) == key {
                 self.path_moves.push(mv);
@@ -278,11 +287,15 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Whether there is room for the children of one more node, after freeing what can be freed.
     fn has_room(&mut self) -> bool {
-        if self.bytes() < self.settings.memory {
+        if self.is_within_memory() {
             return true;
         }
         self.prune();
-        self.bytes() < self.settings.memory
+        self.is_within_memory()
+    }
+
+    fn is_within_memory(&self) -> bool {
+        self.bytes() < self.settings.memory && self.live() < MAX_NODES - usize::from(u16::MAX)
     }
 
     /// Folds in what a sub-search found out about a frontier node, leased or not, at `position`:
@@ -302,12 +315,13 @@ impl<G: Game, W: Width> Graph<G, W> {
         findings: &Findings,
     ) -> bool {
         // What its lease pretended, and what it locked, must not mix with what is known now.
-        self.give_back(node);
+        self.release(node);
         let settled = findings.efforts.iter().all(|pair| pair.is_solved());
         let expandable = self.store.is_leaf(node) && !self.is_settled(node) && !settled;
         let expanded = expandable && (self.has_room() || self.shed_all_but(node));
         if !self.store.is_live(node) {
             // Making room has shown that nothing depends on the node any more.
+            self.update_all();
             return true;
         }
         if expanded {
@@ -362,7 +376,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let mut moves = MoveList::new();
         self.game.moves(position, &mut moves);
         let depth = self.store.node(node).depth.saturating_add(1);
-        let mut children: SmallVec<[(NodeId, Move); 64]> = SmallVec::new();
+        let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
         for &mv in &moves {
             self.game.play(position, mv);
             let key = self.game.key(position);
@@ -385,8 +399,8 @@ impl<G: Game, W: Width> Graph<G, W> {
                 self.note_change(child);
             }
             // Mirror images are one child, and its effort counts once.
-            if !self.settings.merge || children.iter().all(|&(other, _)| other != child) {
-                children.push((child, mv));
+            if !self.settings.merge || !children.contains(&child) {
+                children.push(child);
             }
         }
         self.store.link(node, &children);
@@ -408,7 +422,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The legal moves at the root with the numbers of the nodes that they lead to; none if the
     /// root has no children. Moves that lead to mirror images share a node.
     fn root_children(&self) -> Vec<ChildFindings> {
-        let nodes: SmallVec<[(NodeId, Move); 64]> = self.store.children(self.root).collect();
+        let nodes: SmallVec<[NodeId; 64]> = self.store.children(self.root).collect();
         if nodes.is_empty() {
             return Vec::new();
         }
@@ -416,17 +430,18 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.path_moves.iter().rev().for_each(|&mv| self.game.undo(&mut position, mv));
         let mut moves = MoveList::new();
         self.game.moves(&position, &mut moves);
-        let child = |mv: Move| {
-            let own = nodes.iter().find(|&&(_, other)| other == mv);
-            let (node, _) = own.or_else(|| {
+        let child = |(index, mv): (usize, Move)| {
+            let node = if self.settings.merge {
                 self.game.play(&mut position, mv);
                 let key = self.game.key(&position);
                 self.game.undo(&mut position, mv);
-                nodes.iter().find(|&&(node, _)| self.store.key(node) == key)
-            })?;
-            Some(ChildFindings { mv, efforts: self.store.pairs(*node).to_vec() })
+                nodes.iter().find(|&&node| self.store.key(node) == key)
+            } else {
+                nodes.get(index)
+            };
+            Some(ChildFindings { mv, efforts: self.store.pairs(*node?).to_vec() })
         };
-        moves.iter().copied().filter_map(child).collect()
+        moves.iter().copied().enumerate().filter_map(child).collect()
     }
 }
 

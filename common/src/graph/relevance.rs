@@ -19,7 +19,9 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Frees all that is below a node and has no other parent.
     pub(super) fn drop_below(&mut self, node: NodeId) {
         let mut leased = Vec::new();
+        let locks = &mut self.locks;
         self.store.unlink(node, &mut |freed, store| {
+            locks.set(freed, 0);
             if store.has(freed, Mark::Leased) {
                 leased.push(freed);
             }
@@ -47,7 +49,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 continue;
             }
             relevance.insert(node, wider.clone());
-            for (child, _) in self.store.children(node) {
+            for child in self.store.children(node) {
                 let open = still_open(self.store.pairs(child), wider.clone());
                 if !open.is_empty() {
                     pending.push((child, open));
@@ -60,7 +62,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn drop_all_but(&mut self, relevant: &HashMap<NodeId, Range<usize>>) {
         let mut irrelevant: Vec<NodeId> = Vec::new();
         for node in relevant.keys() {
-            let children = self.store.children(*node).map(|(child, _)| child);
+            let children = self.store.children(*node);
             irrelevant.extend(children.filter(|child| !relevant.contains_key(child)));
         }
         // Freed places are used again in the order in which they were freed, which is not to depend
@@ -75,8 +77,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
             self.drop_below(node);
             // Leases below it are gone: it must not stay locked, should it become relevant again.
-            if !self.store.has(node, Mark::Leased) && self.store.node(node).locked != 0 {
-                self.store.node_mut(node).locked = 0;
+            if !self.store.has(node, Mark::Leased) && self.locks.get(node) != 0 {
+                self.locks.set(node, 0);
                 self.note_change(node);
             }
         }

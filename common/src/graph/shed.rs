@@ -64,7 +64,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let interior = self.store.ids().filter(|&node| node != self.root);
         interior
             .filter(|&node| !self.store.is_leaf(node))
-            .filter(|&node| self.store.children(node).all(|(child, _)| spare(child)))
+            .filter(|&node| self.store.children(node).all(spare))
             .map(|node| {
                 let open = self.store.pairs(node).iter().filter(|pair| !pair.is_solved());
                 let least = open.map(|pair| pair.proof.min(pair.disproof).to_bits()).min();
@@ -76,8 +76,8 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Makes a node a frontier node again, with the numbers that it has.
     fn take_back(&mut self, node: NodeId) {
         self.drop_below(node);
-        if self.store.node(node).locked != 0 {
-            self.store.node_mut(node).locked = 0;
+        if self.locks.get(node) != 0 {
+            self.locks.set(node, 0);
             self.note_change(node);
         }
     }

@@ -7,7 +7,8 @@ use hashbrown::HashTable;
 
 use crate::effort::EffortPair;
 use crate::efforts::Width;
-use crate::game::{Move, Player};
+use crate::game::Player;
+use crate::graph::parents::Parents;
 
 /// The place of a node in its graph. Places of freed nodes are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,17 +17,14 @@ pub struct NodeId(pub u32);
 /// What a node has besides its key and its effort numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// The first edge to a child.
+    /// The first edge; [`NONE`] of a frontier node.
     first_edge: u32,
-    /// The first edge from a parent. Of a freed node: the next freed node.
-    first_parent: u32,
-    edges: u16,
+    /// The parent, if there is one only; with several, the first of their cells. Of a freed node:
+    /// the next freed node.
+    pub(super) parent: u32,
     /// Moves from the root, on the way that the node was first reached by.
     pub depth: u16,
-    /// Bit i: no job may be taken below this node for the threshold at index i, because its most
-    /// proving nodes are all leased.
-    pub locked: u32,
-    flags: u8,
+    pub(super) flags: u8,
 }
 
 const MAX_TO_MOVE: u8 = 1;
@@ -34,19 +32,16 @@ const LEASED: u8 = 2;
 const QUEUED: u8 = 4;
 const ON_PATH: u8 = 8;
 const FREE: u8 = 16;
+pub(super) const SEVERAL_PARENTS: u8 = 32;
 
-/// A link from a parent to a child. The edges of a parent lie side by side.
-#[derive(Clone, Copy, Debug)]
-struct Edge {
-    child: u32,
-    /// Of a free block's first edge: the next free block.
-    parent: u32,
-    /// The next edge that leads to the same child.
-    next: u32,
-    mv: Move,
-}
+/// The last edge of its node: the edges of a node lie side by side, and each is the number of a
+/// child.
+const LAST: u32 = 1 << 31;
 
-const NONE: u32 = u32::MAX;
+/// The most nodes that a graph can have.
+pub(super) const MAX_NODES: usize = LAST as usize;
+
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The marks that a node can carry.
 #[derive(Clone, Copy, Debug)]
@@ -76,9 +71,11 @@ pub(super) struct Store<K, W> {
     keys: Vec<K>,
     nodes: Vec<Node>,
     pairs: Vec<EffortPair>,
-    edges: Vec<Edge>,
-    /// The first free block of edges of each size.
+    edges: Vec<u32>,
+    /// The first free block of edges of each size; the first edge of a free block is the number of
+    /// the next.
     free_edges: Vec<u32>,
+    pub(super) parents: Parents,
     free_nodes: u32,
     index: HashTable<u32>,
     /// Always the same, so that [`Store::bytes`] is the same in every run: when the memory is full
@@ -100,6 +97,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
             pairs: Vec::new(),
             edges: Vec::new(),
             free_edges: Vec::new(),
+            parents: Parents::default(),
             free_nodes: NONE,
             index: HashTable::new(),
             hasher: FixedState::default(),
@@ -122,8 +120,9 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     /// and edges are used again before new ones are taken.
     pub fn bytes(&self) -> u64 {
         let node = size_of::<K>() + size_of::<Node>() + self.width.get() * size_of::<EffortPair>();
-        let slots = if self.merge { self.index.capacity() * (size_of::<u32>() + 1) } else { 0 };
-        (self.live * node + self.live_edges * size_of::<Edge>() + slots) as u64
+        let slots = if self.merge { self.index.allocation_size() } else { 0 };
+        let edges = self.live_edges * size_of::<u32>() + self.parents.bytes();
+        (self.live * node + edges + slots) as u64
     }
 
     #[inline]
@@ -168,8 +167,9 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         self.nodes.get(id.0 as usize).is_some_and(|node| node.flags & FREE == 0)
     }
 
+    #[inline]
     pub fn is_leaf(&self, id: NodeId) -> bool {
-        self.node(id).edges == 0
+        self.node(id).first_edge == NONE
     }
 
     #[inline]
@@ -205,23 +205,25 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         self.pairs[id.0 as usize * self.width.get() + index]
     }
 
-    /// The children, in the order of their moves, each with the move that led to it when its
-    /// parent was expanded.
+    /// The children, in the order of the moves that lead to them. Where nodes are merged, each is
+    /// here once.
     #[inline]
     pub fn children(
         &self,
         id: NodeId,
-    ) -> impl DoubleEndedIterator<Item = (NodeId, Move)> + ExactSizeIterator {
-        let node = self.node(id);
-        let edges = &self.edges[node.first_edge as usize..][..usize::from(node.edges)];
-        edges.iter().map(|edge| (NodeId(edge.child), edge.mv))
+    ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone {
+        self.block(id).iter().map(|&edge| NodeId(edge & !LAST))
     }
 
-    /// The parents.
-    pub fn parents(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        let edge = |index: u32| (index != NONE).then(|| (index, self.edges[index as usize]));
-        std::iter::successors(edge(self.node(id).first_parent), move |(_, e)| edge(e.next))
-            .map(|(_, edge)| NodeId(edge.parent))
+    #[inline]
+    fn block(&self, id: NodeId) -> &[u32] {
+        let first = self.node(id).first_edge;
+        if first == NONE {
+            return &[];
+        }
+        let edges = &self.edges[first as usize..];
+        let count = edges.iter().position(|edge| edge & LAST != 0).map_or(0, |last| last + 1);
+        &edges[..count]
     }
 
     /// The node of a position, if there is one and nodes are merged.
@@ -236,7 +238,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     /// Adds a node without edges; its numbers are still to be set.
     pub fn add(&mut self, key: K, player: Player, depth: u16) -> NodeId {
         let flags = if player == Player::Max { MAX_TO_MOVE } else { 0 };
-        let node = Node { first_edge: 0, first_parent: NONE, edges: 0, depth, locked: 0, flags };
+        let node = Node { first_edge: NONE, parent: NONE, depth, flags };
         let id = if self.free_nodes == NONE {
             self.nodes.push(node);
             self.keys.push(key);
@@ -244,7 +246,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
             NodeId((self.nodes.len() - 1) as u32)
         } else {
             let id = NodeId(self.free_nodes);
-            self.free_nodes = self.node(id).first_parent;
+            self.free_nodes = self.node(id).parent;
             self.nodes[id.0 as usize] = node;
             self.keys[id.0 as usize] = key;
             id
@@ -261,28 +263,27 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         id
     }
 
-    /// Links a node without children to its children.
-    pub fn link(&mut self, parent: NodeId, children: &[(NodeId, Move)]) {
-        debug_assert!(self.is_leaf(parent));
+    /// Links a node without children to its children, of which there is one at least.
+    pub fn link(&mut self, parent: NodeId, children: &[NodeId]) {
+        debug_assert!(self.is_leaf(parent) && !children.is_empty());
         let first = self.allocate_edges(children.len());
         self.live_edges += children.len();
-        for (index, &(child, mv)) in (first..).zip(children) {
-            let next = std::mem::replace(&mut self.node_mut(child).first_parent, index);
-            self.edges[index as usize] = Edge { child: child.0, parent: parent.0, next, mv };
+        for (edge, &child) in self.edges[first..].iter_mut().zip(children) {
+            *edge = child.0;
         }
-        let node = self.node_mut(parent);
-        (node.first_edge, node.edges) = (first, children.len() as u16);
+        self.edges[first + children.len() - 1] |= LAST;
+        children.iter().for_each(|&child| self.add_parent(child, parent));
+        self.node_mut(parent).first_edge = first as u32;
     }
 
-    fn allocate_edges(&mut self, count: usize) -> u32 {
+    fn allocate_edges(&mut self, count: usize) -> usize {
         if let Some(head) = self.free_edges.get_mut(count).filter(|head| **head != NONE) {
-            let first = *head;
-            *head = self.edges[first as usize].parent;
+            let first = *head as usize;
+            *head = self.edges[first];
             return first;
         }
-        let first = self.edges.len() as u32;
-        let edge = Edge { child: 0, parent: 0, next: NONE, mv: Move(0) };
-        self.edges.resize(self.edges.len() + count, edge);
+        let first = self.edges.len();
+        self.edges.resize(first + count, 0);
         first
     }
 
@@ -291,47 +292,35 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     pub fn unlink(&mut self, id: NodeId, freed: &mut impl FnMut(NodeId, &Self)) {
         let mut pending = vec![id];
         while let Some(parent) = pending.pop() {
-            let (first, count) = (self.node(parent).first_edge, self.node(parent).edges);
-            for index in first..first + u32::from(count) {
-                let child = NodeId(self.edges[index as usize].child);
-                self.remove_parent_edge(child, index);
-                if self.node(child).first_parent == NONE {
-                    freed(child, self);
-                    pending.push(child);
+            let first = std::mem::replace(&mut self.node_mut(parent).first_edge, NONE);
+            if first != NONE {
+                let mut end = first as usize;
+                loop {
+                    let edge = self.edges[end];
+                    end += 1;
+                    let child = NodeId(edge & !LAST);
+                    if !self.remove_parent(child, parent) {
+                        freed(child, self);
+                        pending.push(child);
+                    }
+                    if edge & LAST != 0 {
+                        break;
+                    }
                 }
+                self.free_block(first, end - first as usize);
             }
-            self.node_mut(parent).edges = 0;
-            self.free_edges(first, count);
             if parent != id {
                 self.free(parent);
             }
         }
     }
 
-    fn free_edges(&mut self, first: u32, count: u16) {
-        let size = usize::from(count);
-        if size == 0 {
-            return;
-        }
+    fn free_block(&mut self, first: u32, size: usize) {
         if self.free_edges.len() <= size {
             self.free_edges.resize(size + 1, NONE);
         }
-        self.edges[first as usize].parent = self.free_edges[size];
-        self.free_edges[size] = first;
+        self.edges[first as usize] = std::mem::replace(&mut self.free_edges[size], first);
         self.live_edges -= size;
-    }
-
-    fn remove_parent_edge(&mut self, child: NodeId, edge: u32) {
-        let next = self.edges[edge as usize].next;
-        let mut at = self.node(child).first_parent;
-        if at == edge {
-            self.node_mut(child).first_parent = next;
-            return;
-        }
-        while self.edges[at as usize].next != edge {
-            at = self.edges[at as usize].next;
-        }
-        self.edges[at as usize].next = next;
     }
 
     fn free(&mut self, id: NodeId) {
@@ -343,7 +332,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         }
         let next = std::mem::replace(&mut self.free_nodes, id.0);
         let node = self.node_mut(id);
-        (node.first_parent, node.flags) = (next, FREE);
+        (node.parent, node.flags) = (next, FREE);
         self.live -= 1;
     }
 }

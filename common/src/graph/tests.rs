@@ -34,7 +34,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             leased += usize::from(self.store.has(node, Mark::Leased));
             assert!(self.store.is_live(node));
             assert!(!self.store.has(node, Mark::Queued), "the worklist is empty between calls");
-            for (child, _) in self.store.children(node) {
+            for child in self.store.children(node) {
                 assert!(self.store.parents(child).any(|parent| parent == node));
                 if seen.insert(child) {
                     pending.push(child);
@@ -49,11 +49,11 @@ impl<G: Game, W: Width> Graph<G, W> {
                     continue;
                 }
                 let mut expected = PairOfChildren::new(self.store.player(node));
-                for (child, _) in self.store.children(node) {
+                for child in self.store.children(node) {
                     expected.add(self.store.pair(child, index));
                 }
                 assert_eq!(pair, expected.pair());
-                assert_eq!(self.store.node(node).locked, 0, "no lease is out");
+                assert_eq!(self.locks.get(node), 0, "no lease is out");
             }
         }
         assert_eq!(leased, self.leased);

@@ -1,7 +1,5 @@
 //! Numbers of parents from their children's, through all parents, deepest first.
 
-use std::collections::BinaryHeap;
-
 use crate::effort::{Effort, EffortPair, EffortSum};
 use crate::efforts::{Width, attracting_threshold, for_player};
 use crate::game::{Game, Player};
@@ -11,7 +9,10 @@ use crate::graph::{Graph, NodeId};
 /// The nodes whose children have changed; the deepest comes out first.
 #[derive(Debug, Default)]
 pub(super) struct Worklist {
-    nodes: BinaryHeap<(u16, NodeId)>,
+    /// The nodes of each depth.
+    nodes: Vec<Vec<NodeId>>,
+    /// No node is deeper than this.
+    deepest: usize,
     /// How much of the current path no update has reached: the index of the highest node on it
     /// that was recomputed.
     reached: Option<usize>,
@@ -22,7 +23,22 @@ pub(super) struct Worklist {
 impl Worklist {
     /// Adds a node, which the caller marks as queued.
     pub(super) fn push(&mut self, depth: u16, node: NodeId) {
-        self.nodes.push((depth, node));
+        let depth = usize::from(depth);
+        if self.nodes.len() <= depth {
+            self.nodes.resize_with(depth + 1, Vec::new);
+        }
+        self.nodes[depth].push(node);
+        self.deepest = self.deepest.max(depth);
+    }
+
+    fn pop(&mut self) -> Option<NodeId> {
+        loop {
+            match self.nodes.get_mut(self.deepest)?.pop() {
+                Some(node) => return Some(node),
+                None if self.deepest == 0 => return None,
+                None => self.deepest -= 1,
+            }
+        }
     }
 
     /// Notes that a threshold of the root was settled.
@@ -40,7 +56,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The root's threshold to work on next, of those that are not locked; the attracting one if
     /// possible, else the one with the least effort.
     pub(super) fn open_threshold(&self) -> Option<usize> {
-        let locked = self.store.node(self.root).locked;
+        let locked = self.locks.get(self.root);
         let free = |index: usize| locked >> index & 1 == 0;
         let root = self.root_efforts();
         let attracting = attracting_threshold(self.store.player(self.root), root)?;
@@ -59,12 +75,18 @@ impl<G: Game, W: Width> Graph<G, W> {
         {
             self.moot.push(node);
         }
-        let parents: smallvec::SmallVec<[NodeId; 8]> = self.store.parents(node).collect();
-        for parent in parents {
-            if !self.store.has(parent, Mark::Queued) {
-                self.store.set(parent, Mark::Queued, true);
-                self.worklist.nodes.push((self.store.node(parent).depth, parent));
-            }
+        let mut at = self.store.first_parent(node);
+        while let Some((parent, next)) = self.store.parent_at(at) {
+            at = next;
+            self.enqueue(parent);
+        }
+    }
+
+    /// Puts a node on the worklist, unless it is there.
+    pub(super) fn enqueue(&mut self, node: NodeId) {
+        if !self.store.has(node, Mark::Queued) {
+            self.store.set(node, Mark::Queued, true);
+            self.worklist.push(self.store.node(node).depth, node);
         }
     }
 
@@ -74,8 +96,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         if self.store.is_leaf(node) {
             self.note_change(node);
         } else {
-            self.worklist.nodes.push((self.store.node(node).depth, node));
-            self.store.set(node, Mark::Queued, true);
+            self.enqueue(node);
         }
         self.update_all();
         if std::mem::take(&mut self.worklist.root_settled) && !self.is_solved() {
@@ -85,7 +106,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Updates whatever is on the worklist, and shortens the path as far as it was reached.
     pub(super) fn update_all(&mut self) {
-        while let Some((_, node)) = self.worklist.nodes.pop() {
+        while let Some(node) = self.worklist.pop() {
             // A node may have been freed while it waited.
             if !self.store.is_live(node) || !self.store.has(node, Mark::Queued) {
                 continue;
@@ -126,8 +147,10 @@ impl<G: Game, W: Width> Graph<G, W> {
                 self.store.pairs_mut(node)[index] = new;
             }
         }
-        changed |= locked != self.store.node(node).locked;
-        self.store.node_mut(node).locked = locked;
+        if locked != self.locks.get(node) {
+            self.locks.set(node, locked);
+            changed = true;
+        }
         if settled && node == self.root {
             self.worklist.root_settled = true;
         } else if settled {
@@ -143,10 +166,10 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn pair_from_children(&self, node: NodeId, player: Player, index: usize) -> (EffortPair, bool) {
         let (mut least_free, mut least_locked) = (Effort::INFINITY, Effort::INFINITY);
         let mut sum = EffortSum::default();
-        for (child, _) in self.store.children(node) {
+        for child in self.store.children(node) {
             let pair = self.store.pair(child, index);
             let (wanted, feared) = for_player(player, pair);
-            if self.store.node(child).locked >> index & 1 == 0 || pair.is_solved() {
+            if self.locks.get(child) >> index & 1 == 0 || pair.is_solved() {
                 least_free = least_free.min(wanted);
             } else {
                 least_locked = least_locked.min(wanted);

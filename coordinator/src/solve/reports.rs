@@ -229,9 +229,6 @@ impl Solve {
     /// Lets a record count: the one way into the tree, for reports of now and of long ago.
     pub(super) fn apply(&mut self, number: u64, record: &Record, node: Option<NodeRef>) {
         self.applied = number;
-        if let Some(node) = node {
-            self.put_back(node);
-        }
         match record {
             Record::Report(report) => {
                 self.recording.remove(&report.lease);
@@ -255,6 +252,10 @@ impl Solve {
                     self.actions.push(Action::Rebuild);
                 }
             }
+        }
+        // A fold gives its node back by itself, with one update of the tree for both.
+        if let Some(node) = node {
+            self.put_back(node);
         }
     }
 
