@@ -66,7 +66,7 @@ impl Bench {
         bench
     }
 
-    fn nodes(&self) -> u64 {
+    fn tree_nodes(&self) -> u64 {
         self.solve.status(Duration::ZERO).tree_nodes
     }
 
@@ -144,7 +144,7 @@ fn main() {
         .map_or(10_000_000, |nodes| nodes.parse().expect("a number of nodes"));
     let mut bench = Bench::new();
     let (mut jobs, mut time) = (0, Duration::ZERO);
-    while bench.nodes() < wanted {
+    while bench.tree_nodes() < wanted {
         time += bench.report(1_000);
         jobs += 1_000;
     }
