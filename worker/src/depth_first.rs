@@ -226,13 +226,6 @@ impl<'a, G: Game> Path<'a, G> {
         self.expand(thresholds);
     }
 
-    /// Puts the children of the present node in another order, lowest rank first; equal ranks stay
-    /// in the game's order.
-    pub fn sort_children<K: Ord>(&mut self, rank: impl Fn(Player, &Child) -> K) {
-        let frame = self.frames.last().expect("there is a present node");
-        self.children[frame.first..].sort_by_key(|child| rank(frame.player, child));
-    }
-
     /// Goes back from the present node with the numbers that were found, and remembers them if
     /// `keep` says so.
     #[inline]

@@ -40,6 +40,9 @@ pub struct SearchSettings {
     pub growth: Growth,
     /// The epsilon of df-pn's 1 + epsilon rule.
     pub epsilon: f64,
+    /// Whether the search asks the game for more than its rules: bounds without search, relevant
+    /// moves, forced moves. The values are the same either way; the papers' figures are without.
+    pub knowledge: bool,
 }
 
 impl Default for SearchSettings {
@@ -53,6 +56,7 @@ impl Default for SearchSettings {
             memory: 1 << 30,
             growth: Growth::default(),
             epsilon: 0.25,
+            knowledge: true,
         }
     }
 }
@@ -196,7 +200,9 @@ fn search_once<G: Game>(
             dfpn::search(setting(threshold, false), position, settings.epsilon, &mut watch)
         }
         (Algorithm::AlphaBeta, Question::Threshold(threshold)) => {
-            alpha_beta::search(setting(threshold, false), position, &mut watch)
+            let knowledge = settings.knowledge;
+            let setting = alpha_beta::Setting { game, table, threshold, knowledge };
+            alpha_beta::search(setting, position, &mut watch)
         }
         (Algorithm::Pds, Question::Threshold(threshold)) => {
             pds::search(setting(threshold, true), position, None, &mut watch)

@@ -124,17 +124,17 @@ fn questions(outcomes: usize) -> impl Iterator<Item = Question> {
 fn settings() -> impl Strategy<Value = SearchSettings> {
     (
         prop::sample::select(Algorithm::ALL.to_vec()),
-        any::<bool>(),
-        any::<bool>(),
+        (any::<bool>(), any::<bool>(), any::<bool>()),
         prop_oneof![Just(0.0), Just(0.25), Just(2.0)],
         prop_oneof![Just((1.0, 1.0)), Just((50.0, 30.0)), Just((450_000.0, 300_000.0))],
     )
-        .prop_map(|(algorithm, graph, mobility, epsilon, (a, b))| SearchSettings {
+        .prop_map(|(algorithm, (graph, mobility, knowledge), epsilon, (a, b))| SearchSettings {
             algorithm,
             store: if graph { Store::Graph } else { Store::Tree },
             initialisation: if mobility { Initialisation::Mobility } else { Initialisation::Unit },
             epsilon,
             growth: Growth { a, b },
+            knowledge,
             ..SearchSettings::default()
         })
 }

@@ -2,14 +2,26 @@
 //!
 //! A board is two bitboards, one bit a cell, column by column from the bottom, with one bit more
 //! a column that is always empty: it keeps lines from running over into the next column.
+//!
+//! Here are the rules; what the game knows beyond them has one file an idea:
+//! - `threats`: cells that complete a line, and what must be played because of them.
+//! - `follow_up`: what the player gets who always answers in the same column.
+//! - `idle`: stones whose colour does not matter any more.
+
+mod follow_up;
+mod idle;
+mod threats;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use num_traits::PrimInt;
 
-use crate::game::{Game, Move, MoveList, Player};
-use crate::outcome::{Outcome, OutcomeScale};
+use crate::game::{Game, Move, MoveList, Player, Survey};
+use crate::outcome::{Bounds, Outcome, OutcomeScale};
 
 const LOSS: Outcome = Outcome(0);
 const DRAW: Outcome = Outcome(1);
@@ -35,6 +47,12 @@ pub struct Connect4<B> {
     bottom_row: B,
     /// Every cell.
     full: B,
+    /// The cells below which the column has an odd number of cells to its top, their own included:
+    /// the first, third, ... empty cell of a column with an even number of empty cells is not one
+    /// of them, the second, fourth, ... is.
+    follower_cells: B,
+    /// The columns from the centre outwards, with their cells.
+    from_centre: Box<[(Move, B)]>,
     scale: OutcomeScale,
 }
 
@@ -77,15 +95,33 @@ impl<B: Bitboard> Connect4<B> {
             height,
             bottom_row: B::zero(),
             full: B::zero(),
+            follower_cells: B::zero(),
+            from_centre: Box::default(),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
         };
         for column in 0..width {
             game.bottom_row = game.bottom_row | game.cell(column, 0);
             for row in 0..height {
                 game.full = game.full | game.cell(column, row);
+                if (height - row) % 2 == 1 {
+                    game.follower_cells = game.follower_cells | game.cell(column, row);
+                }
             }
         }
+        let mut columns: Vec<u32> = (0..width).collect();
+        columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
+        game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
         Ok(game)
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The number of rows.
+    pub fn height(&self) -> u32 {
+        self.height
     }
 
     #[inline]
@@ -111,6 +147,16 @@ impl<B: Bitboard> Connect4<B> {
         (self.height >= 4 && along(1))
             || (self.width >= 4
                 && (along(up) || (self.height >= 4 && (along(up - 1) || along(up + 1)))))
+    }
+
+    /// How many bits the neighbours in a line are apart, for each direction in which lines of four
+    /// fit on the board.
+    fn steps(&self) -> impl Iterator<Item = usize> {
+        let up = self.height as usize + 1;
+        let (tall, wide) = (self.height >= 4, self.width >= 4);
+        [(tall, 1), (wide, up), (tall && wide, up - 1), (tall && wide, up + 1)]
+            .into_iter()
+            .filter_map(|(fits, step)| fits.then_some(step))
     }
 
     fn max_to_move(&self, all: B) -> bool {
@@ -243,6 +289,28 @@ impl<B: Bitboard> Game for Connect4<B> {
         self.playable(position.all).count_ones()
     }
 
+    #[inline]
+    fn static_bounds(&self, position: &Stones<B>) -> Bounds {
+        self.bounds_for_max(position.all, self.judge(*position).0)
+    }
+
+    #[inline]
+    fn relevant_moves(&self, position: &Stones<B>, moves: &mut MoveList) {
+        self.list_from_centre(self.relevant_cells(*position), moves);
+    }
+
+    #[inline]
+    fn survey(&self, position: &Stones<B>, moves: &mut MoveList) -> Survey {
+        let (bounds, relevant, threats) = self.judge(*position);
+        self.list_from_centre(relevant, moves);
+        Survey { bounds: self.bounds_for_max(position.all, bounds), promise: threats }
+    }
+
+    #[inline]
+    fn table_key(&self, position: &Stones<B>) -> B {
+        self.key(&self.without_idle_stones(*position))
+    }
+
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {
         let name = text.bytes().next()?;
         let column = COLUMN_NAMES.iter().position(|&n| n == name)? as u32;
@@ -256,108 +324,3 @@ impl<B: Bitboard> Game for Connect4<B> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// A board as rows of cells, with the rules written out: the bitboards are checked against it.
-    #[derive(Clone)]
-    struct Cells {
-        width: usize,
-        height: usize,
-        columns: Vec<Vec<Player>>,
-        to_move: Player,
-    }
-
-    impl Cells {
-        fn at(&self, column: i32, row: i32) -> Option<Player> {
-            let column = self.columns.get(usize::try_from(column).ok()?)?;
-            column.get(usize::try_from(row).ok()?).copied()
-        }
-
-        fn outcome(&self) -> Option<Outcome> {
-            for column in 0..self.width as i32 {
-                for row in 0..self.height as i32 {
-                    for (dc, dr) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
-                        let line: Vec<_> =
-                            (0..4).map(|i| self.at(column + i * dc, row + i * dr)).collect();
-                        if let Some(owner) = line[0]
-                            && line.iter().all(|&c| c == Some(owner))
-                        {
-                            return Some(if owner == Player::Max { WIN } else { LOSS });
-                        }
-                    }
-                }
-            }
-            self.columns.iter().all(|c| c.len() == self.height).then_some(DRAW)
-        }
-    }
-
-    fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
-        let game = Connect4::<B>::new(width, height).unwrap();
-        let mut position = game.start();
-        let mut cells = Cells {
-            width: width as usize,
-            height: height as usize,
-            columns: vec![Vec::new(); width as usize],
-            to_move: Player::Max,
-        };
-        let mut mirror = game.start();
-        let mut played = Vec::new();
-        for &choice in choices {
-            assert_eq!(game.outcome(&position), cells.outcome());
-            assert_eq!(game.key(&position), game.key(&mirror));
-            if cells.outcome().is_some() {
-                break;
-            }
-            let mut moves = MoveList::new();
-            game.moves(&position, &mut moves);
-            let expected: Vec<Move> = (0..width)
-                .filter(|&c| cells.columns[c as usize].len() < height as usize)
-                .map(|c| Move(c as u16))
-                .collect();
-            assert_eq!(moves.to_vec(), expected);
-            assert_eq!(game.mobility(&position) as usize, expected.len());
-            assert_eq!(game.to_move(&position), cells.to_move);
-            let mv = moves[choice % moves.len()];
-            played.push((position, mv));
-            game.play(&mut position, mv);
-            game.play(&mut mirror, Move(width as u16 - 1 - mv.0));
-            cells.columns[usize::from(mv.0)].push(cells.to_move);
-            cells.to_move = cells.to_move.opponent();
-        }
-        for (before, mv) in played.into_iter().rev() {
-            game.undo(&mut position, mv);
-            assert_eq!(position, before);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn bitboards_follow_the_rules(width in 1u32..=11, height in 1u32..=10,
-                                      choices in prop::collection::vec(0usize..64, 0..121)) {
-            if width * (height + 1) <= 64 {
-                follow::<u64>(width, height, &choices);
-            }
-            if width * (height + 1) <= 128 {
-                follow::<u128>(width, height, &choices);
-            }
-        }
-
-        #[test]
-        fn extreme_shapes_follow_the_rules(shape in prop::sample::select(vec![
-            (1, 127), (2, 63), (64, 1), (42, 2), (32, 3), (25, 4), (4, 31), (3, 41), (1, 1)]),
-                                           choices in prop::collection::vec(0usize..64, 0..130)) {
-            follow::<u128>(shape.0, shape.1, &choices);
-        }
-    }
-
-    #[test]
-    fn sizes_out_of_range_are_refused() {
-        assert_eq!(Connect4::<u64>::new(0, 4).unwrap_err(), SizeError::Empty(0, 4));
-        assert_eq!(Connect4::<u64>::new(8, 8).unwrap_err(), SizeError::TooLarge(8, 8, 64));
-        assert!(Connect4::<u128>::new(8, 15).is_ok());
-        assert!(Connect4::<u128>::new(u32::MAX, u32::MAX).is_err());
-    }
-}

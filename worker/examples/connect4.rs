@@ -1,0 +1,69 @@
+//! Solves boards of Connect Four on one core and prints what that took: the value, positions
+//! created, seconds, positions a second.
+//!
+//! ```text
+//! cargo run --release -p jlpns-worker --example connect4 -- 6x5 7x5 6x6 7x6
+//! cargo run --release -p jlpns-worker --example connect4 -- --plain --algorithm dfpn 6x5
+//! ```
+//!
+//! `--plain` leaves the game's knowledge unused; `--memory 512MiB` is the size of the table.
+
+use std::time::Instant;
+
+use jlpns_common::spec::GameSpec;
+use jlpns_common::{
+    Algorithm, Game, Initialisation, Question, Threshold, TranspositionTable, with_game,
+};
+use jlpns_worker::memory::parse;
+use jlpns_worker::search::{SearchSettings, search};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut settings = SearchSettings {
+        algorithm: Algorithm::AlphaBeta,
+        initialisation: Initialisation::Mobility,
+        ..SearchSettings::default()
+    };
+    let mut threshold = None;
+    let mut boards = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--plain" => settings.knowledge = false,
+            "--algorithm" => settings.algorithm = value()?.parse()?,
+            "--memory" => settings.memory = parse(&value()?)?,
+            "--threshold" => threshold = Some(Threshold(value()?.parse()?)),
+            _ => boards.push(argument),
+        }
+    }
+    for board in boards {
+        let spec: GameSpec = format!("connect4:{board}").parse()?;
+        with_game!(spec.game(), game => solve(&board, game, threshold, &settings)?);
+    }
+    Ok(())
+}
+
+fn solve<G: Game>(
+    board: &str,
+    game: &G,
+    threshold: Option<Threshold>,
+    settings: &SearchSettings,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let table = TranspositionTable::with_bytes(settings.table_bytes())?;
+    let question =
+        threshold.map_or(Question::Value(game.scale().bounds()), Question::Threshold);
+    let start = Instant::now();
+    let end = search(game, &mut game.start(), question, settings, &table, &mut ());
+    let seconds = start.elapsed().as_secs_f64();
+    let bounds = question.bounds(&end.findings.efforts, game.scale());
+    println!(
+        "{board}: {} to {}, {} nodes, {} descents, {seconds:.3} s, {:.2} million nodes/s, {} in the table",
+        game.scale().name(bounds.lower),
+        game.scale().name(bounds.upper),
+        end.statistics.nodes,
+        end.statistics.descents,
+        end.statistics.nodes as f64 / seconds / 1e6,
+        table.len(),
+    );
+    Ok(())
+}
