@@ -41,6 +41,10 @@ pub type MoveList = SmallVec<[Move; 64]>;
 pub struct Survey {
     /// The value lies between these.
     pub bounds: Bounds,
+    /// [`Game::resistance`], unless the bounds meet.
+    pub resistance: u32,
+    /// The relevant move, if there is only one and the bounds do not meet.
+    pub forced: Option<Move>,
     /// How good the position looks to the player who made the last move: of several moves, the one
     /// that leads to the most promising position is tried first. Only comparisons count.
     pub promise: i32,
@@ -135,17 +139,21 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         self.mobility(position)
     }
 
-    /// [`Game::static_bounds`] and [`Game::relevant_moves`] in one call, for games that compute the
-    /// same things for both. Where the bounds meet, the moves may be left out.
+    /// [`Game::static_bounds`] and what can be said of [`Game::relevant_moves`] without listing
+    /// them, in one call: the searches' inner loop. Games that compute the same things for both
+    /// save work here.
     #[inline]
-    fn survey(&self, position: &Self::Position, moves: &mut MoveList) -> Survey {
+    fn survey(&self, position: &Self::Position) -> Survey {
         let bounds = self.static_bounds(position);
-        let before = moves.len();
-        if bounds.value().is_none() {
-            self.relevant_moves(position, moves);
+        if bounds.value().is_some() {
+            return Survey { bounds, resistance: 0, forced: None, promise: 0 };
         }
+        let mut moves = MoveList::new();
+        self.relevant_moves(position, &mut moves);
+        let forced = if moves.len() == 1 { Some(moves[0]) } else { None };
         // The fewer replies there are, the better.
-        Survey { bounds, promise: -((moves.len() - before) as i32) }
+        let promise = -(moves.len() as i32);
+        Survey { bounds, resistance: self.resistance(position), forced, promise }
     }
 
     /// The key under which tables keep what is known of the value. Like [`Game::key`], which it is

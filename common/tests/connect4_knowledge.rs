@@ -73,10 +73,15 @@ impl<B: Bitboard> Checker<B> {
         let of_relevant = best(&mut relevant.iter().map(|&mv| of(mv)));
         assert_eq!(of_relevant, Some(value), "{relevant:?}: {}", shown());
 
-        let mut surveyed = MoveList::new();
-        let survey = self.game.survey(position, &mut surveyed);
+        let survey = self.game.survey(position);
         assert_eq!(survey.bounds, bounds, "{}", shown());
-        assert!(surveyed == relevant || bounds.value().is_some() && surveyed.is_empty());
+        if bounds.value().is_none() {
+            assert_eq!(survey.resistance, self.game.resistance(position), "{}", shown());
+            let only = (relevant.len() == 1).then(|| relevant[0]);
+            assert_eq!(survey.forced, only, "{}", shown());
+        } else {
+            assert_eq!(survey.forced, None);
+        }
 
         let table_key = self.game.table_key(position);
         self.identified += u64::from(table_key != key);

@@ -33,18 +33,15 @@ pub(crate) struct Setting<'a, G: Game> {
 
 impl<G: Game> Setting<'_, G> {
     #[inline]
-    fn survey(&self, position: &G::Position, moves: &mut MoveList) -> Survey {
+    fn survey(&self, position: &G::Position) -> Survey {
         if self.knowledge {
-            return self.game.survey(position, moves);
+            return self.game.survey(position);
         }
-        let bounds = match self.game.outcome(position) {
-            Some(outcome) => Bounds::exactly(outcome),
-            None => {
-                self.game.moves(position, moves);
-                self.game.scale().bounds()
-            }
+        let (bounds, resistance) = match self.game.outcome(position) {
+            Some(outcome) => (Bounds::exactly(outcome), 0),
+            None => (self.game.scale().bounds(), self.game.mobility(position)),
         };
-        Survey { bounds, promise: -(moves.len() as i32) }
+        Survey { bounds, resistance, forced: None, promise: -(resistance as i32) }
     }
 
     #[inline]
@@ -79,8 +76,8 @@ struct Child {
     mv: Move,
     /// How many forced moves follow `mv` on the way to that position.
     forced: u16,
-    /// How many relevant moves there are in that position.
-    replies: u16,
+    /// The effort number of the other player there.
+    resistance: u16,
     /// Who is to move there.
     player: Player,
     /// The answer, if it is known.
@@ -168,7 +165,8 @@ impl<G: Game> Search<'_, G> {
         let mut legal = MoveList::new();
         game.moves(self.position, &mut legal);
         let mut relevant = MoveList::new();
-        let survey = self.setting.survey(self.position, &mut relevant);
+        let survey = self.setting.survey(self.position);
+        self.setting.relevant_moves(self.position, &mut relevant);
         let key = self.setting.key(self.position);
         let player = game.to_move(self.position);
         let good = player == Player::Max;
@@ -252,7 +250,10 @@ impl<G: Game> Search<'_, G> {
             match child.verdict {
                 Some(holds) if holds == good => return Some(good),
                 Some(_) => {}
-                None => self.children.push(child),
+                None => {
+                    self.setting.table.prefetch(child.key);
+                    self.children.push(child);
+                }
             }
         }
         // A loop of nothing but look-ups waits for the memory once, not once a child.
@@ -285,28 +286,25 @@ impl<G: Game> Search<'_, G> {
     #[inline]
     fn survey_child(&mut self, mv: Move) -> Child {
         let line = self.line.len();
-        let mut moves = MoveList::new();
-        let mut mv_now = mv;
+        let mut next = mv;
         // How promising the move is shows right after it, not where it leads to by force.
         let mut promise = None;
-        let verdict = loop {
-            self.play(mv_now);
-            moves.clear();
-            let survey = self.setting.survey(self.position, &mut moves);
+        let (verdict, resistance) = loop {
+            self.play(next);
+            let survey = self.setting.survey(self.position);
             promise = promise.or(Some(survey.promise));
             let verdict = survey.bounds.verdict(self.setting.threshold);
-            if verdict.is_some() || moves.len() != 1 {
-                break verdict;
+            match survey.forced {
+                Some(forced) if verdict.is_none() => next = forced,
+                _ => break (verdict, survey.resistance.min(u32::from(u16::MAX)) as u16),
             }
-            mv_now = moves[0];
         };
         let promise = promise.unwrap_or(0);
         let key = if verdict.is_some() { 0 } else { self.setting.key(self.position) };
         let player = self.setting.game.to_move(self.position);
         let forced = (self.line.len() - line - 1) as u16;
-        let replies = moves.len() as u16;
         self.take_back(line);
-        Child { key, promise, mv, forced, replies, player, verdict }
+        Child { key, promise, mv, forced, resistance, player, verdict }
     }
 
     #[inline]
@@ -398,8 +396,8 @@ impl Child {
         match self.verdict {
             Some(holds) => EffortPair::solved(holds),
             None => {
-                let replies = Effort::finite(u64::from(self.replies.max(1)));
-                pair_of(self.player, Effort::ONE, replies)
+                let resistance = Effort::finite(u64::from(self.resistance.max(1)));
+                pair_of(self.player, Effort::ONE, resistance)
             }
         }
     }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use jlpns_common::efforts::{One, Several, Width};
 use jlpns_common::graph::{Graph, GraphSettings, Selection};
-use jlpns_common::tree::Tree;
+use jlpns_common::tree::{Knowledge, Tree};
 use jlpns_common::{
     Algorithm, Findings, Game, Initialisation, Question, Threshold, TranspositionTable,
 };
@@ -194,6 +194,7 @@ fn search_once<G: Game>(
         threshold,
         initialisation: settings.initialisation,
         delayed,
+        knowledge: settings.knowledge,
     };
     match (settings.algorithm, question) {
         (Algorithm::DfPn, Question::Threshold(threshold)) => {
@@ -235,6 +236,7 @@ fn best_first<G: Game, W: Width>(
             merge: true,
             selection: Selection::default(),
             memory: settings.memory,
+            knowledge: settings.knowledge,
         };
         let graph = Graph::new(game.clone(), position.clone(), question, width, settings);
         return pns::search(graph, watch);
@@ -242,6 +244,8 @@ fn best_first<G: Game, W: Width>(
     let node_bytes = Tree::<G, W>::node_bytes(width.get()) as u64;
     let capacity = usize::try_from(settings.memory / node_bytes).unwrap_or(usize::MAX);
     let tree = Tree::new(game, position.clone(), question, width, initialisation, capacity);
+    let knowledge = if settings.knowledge { Knowledge::BelowRoot } else { Knowledge::Unused };
+    let tree = tree.with_knowledge(knowledge);
     let second_level = match settings.algorithm {
         Algorithm::Pn2 => pn2::SecondLevel::Nodes(settings.growth),
         Algorithm::Gpns2 => pn2::SecondLevel::Descents,

@@ -285,7 +285,10 @@ fn reports_on_the_way_are_true_and_observers_can_stop() {
     for algorithm in Algorithm::ALL {
         for stop_after in [0, 1] {
             let growth = Growth { a: 200.0, b: 100.0 };
-            let settings = SearchSettings { algorithm, growth, ..SearchSettings::default() };
+            // With knowledge some would need too few nodes.
+            let knowledge = false;
+            let settings =
+                SearchSettings { algorithm, growth, knowledge, ..SearchSettings::default() };
             let mut observer =
                 Checking { solved: &solved, question, nodes: 0, reports: 0, stop_after };
             // A table that keeps little makes the searches long enough to be watched.
@@ -310,7 +313,14 @@ fn full_memory_stops_a_search_with_what_it_has() {
     for algorithm in Algorithm::ALL.into_iter().filter(|a| !a.uses_table()) {
         for store in [Store::Tree, Store::Graph] {
             let memory = 100_000;
-            let settings = SearchSettings { algorithm, store, memory, ..SearchSettings::default() };
+            let knowledge = false;
+            let settings = SearchSettings {
+                algorithm,
+                store,
+                memory,
+                knowledge,
+                ..SearchSettings::default()
+            };
             let question = Question::Value(game.scale().bounds());
             let table = table_of(0);
             let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());

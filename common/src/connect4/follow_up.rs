@@ -32,8 +32,13 @@ const WIN: Outcome = Outcome(2);
 impl<B: Bitboard> Connect4<B> {
     /// The best that the player to move can still reach, as far as the follow-up rule can tell;
     /// there must be no line on the board yet, nor one that the player to move can make at once.
-    #[inline]
-    pub(super) fn most_for_leader(&self, position: Stones<B>, follower_threats: B) -> Outcome {
+    #[inline(always)]
+    pub(super) fn most_for_leader(
+        &self,
+        position: Stones<B>,
+        follower_threats: B,
+        up: usize,
+    ) -> Outcome {
         let Stones { mover: leader, all } = position;
         let empty = self.full ^ all;
         // The lowest empty cells of the odd columns.
@@ -44,20 +49,20 @@ impl<B: Bitboard> Connect4<B> {
         let winning = follower_threats & followed;
         let reachable = led & !from_here_up(empty, winning);
         if odd.count_ones() % 2 == 0 {
-            if !self.pairs_break_all(leader | reachable, odd) {
+            if !self.pairs_break_all(leader | reachable, odd, up) {
                 WIN
-            } else if !winning.is_zero() || self.has_four((leader ^ all) | followed) {
+            } else if !winning.is_zero() || self.has_four((leader ^ all) | followed, up) {
                 LOSS
             } else {
                 DRAW
             }
         } else {
-            self.with_threat_in_odd_column(leader, empty, odd, follower_threats, reachable)
+            self.with_threat_in_odd_column(leader, empty, odd, follower_threats, reachable, up)
         }
     }
 
     /// The same where the number of odd columns is odd.
-    #[inline]
+    #[inline(always)]
     fn with_threat_in_odd_column(
         &self,
         leader: B,
@@ -65,6 +70,7 @@ impl<B: Bitboard> Connect4<B> {
         odd: B,
         follower_threats: B,
         reachable: B,
+        up: usize,
     ) -> Outcome {
         let mut bottoms = odd;
         while !bottoms.is_zero() {
@@ -76,7 +82,7 @@ impl<B: Bitboard> Connect4<B> {
                 continue;
             }
             let below = column & (lowest(threats) - B::one()) & self.follower_cells;
-            if self.pairs_break_all(leader | (reachable & !column) | below, odd ^ bottom) {
+            if self.pairs_break_all(leader | (reachable & !column) | below, odd ^ bottom, up) {
                 return LOSS;
             }
         }
@@ -85,15 +91,16 @@ impl<B: Bitboard> Connect4<B> {
 
     /// Whether the cells of `lowest_odd`, an even number, can be paired so that no line is left in
     /// `reachable` and one cell of each pair.
-    #[inline]
-    fn pairs_break_all(&self, reachable: B, lowest_odd: B) -> bool {
-        !self.has_four(reachable | lowest_odd)
-            || (!lowest_odd.is_zero() && self.find_pairs(reachable, lowest_odd))
+    #[inline(always)]
+    fn pairs_break_all(&self, reachable: B, lowest_odd: B, up: usize) -> bool {
+        !self.has_four(reachable | lowest_odd, up)
+            || (!lowest_odd.is_zero() && self.find_pairs(reachable, lowest_odd, up))
     }
 
     /// The same, known that there are lines in `reachable` and `lowest_odd` together: each line
     /// through two of the odd cells makes them a pair, and these pairs must break the rest.
-    fn find_pairs(&self, reachable: B, lowest_odd: B) -> bool {
+    #[inline(never)]
+    fn find_pairs(&self, reachable: B, lowest_odd: B, up: usize) -> bool {
         let cells = reachable | lowest_odd;
         let mut paired = B::zero();
         let mut pairs = [B::zero(); 32];
@@ -101,7 +108,11 @@ impl<B: Bitboard> Connect4<B> {
         // Lines through more than two of the cells wait until all pairs are known.
         let mut longer = [B::zero(); 16];
         let mut waiting = 0;
-        for step in self.steps() {
+        // There are odd columns, two at least, with lines through their cells: only the narrowest and
+        // the lowest boards have no lines in some direction.
+        let (tall, wide) = (up > 4, self.width >= 4);
+        let steps = [(tall, 1), (wide, up), (tall && wide, up - 1), (tall && wide, up + 1)];
+        for (_, step) in steps.into_iter().filter(|&(fits, _)| fits) {
             let mut starts = line_starts(cells, step);
             while !starts.is_zero() {
                 let start = lowest(starts);
@@ -131,14 +142,14 @@ impl<B: Bitboard> Connect4<B> {
 
 /// The cells of `empty` from each of `cells` up to the top of its column; where a column has
 /// several of `cells`, some may be missing.
-#[inline]
+#[inline(always)]
 fn from_here_up<B: Bitboard>(empty: B, cells: B) -> B {
     // The sum carries through the empty cells up to the bit above the column.
     empty & !(empty + cells)
 }
 
 /// Where lines of four in `cells` start whose neighbours are `step` bits apart.
-#[inline]
+#[inline(always)]
 fn line_starts<B: Bitboard>(cells: B, step: usize) -> B {
     let pairs = cells & (cells >> step);
     pairs & (pairs >> (2 * step))

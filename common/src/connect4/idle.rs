@@ -13,20 +13,20 @@ use crate::connect4::{Bitboard, Connect4, Stones};
 impl<B: Bitboard> Connect4<B> {
     /// The position with the idle stones of the player to move given to the opponent; to be used
     /// for a key only.
-    #[inline]
-    pub(super) fn without_idle_stones(&self, position: Stones<B>) -> Stones<B> {
+    #[inline(always)]
+    pub(super) fn without_idle_stones(&self, position: Stones<B>, up: usize) -> Stones<B> {
         let Stones { mover, all } = position;
         let opponent = mover ^ all;
         // Not in a line that could still become the mover's ...
-        let dead = mover & !self.completing(self.full ^ opponent);
+        let dead = mover & !self.completing(self.full ^ opponent, up);
         // ... nor the only obstacle in one that could become the opponent's. Stones that are taken
         // away themselves are no obstacles to rely on.
-        let candidates = dead & !self.completing(self.full ^ mover);
+        let candidates = dead & !self.completing(self.full ^ mover, up);
         if candidates.is_zero() {
             return position;
         }
         let relied_upon = mover ^ candidates;
-        let idle = candidates & !self.completing(self.full ^ relied_upon);
+        let idle = candidates & !self.completing(self.full ^ relied_upon, up);
         Stones { mover: mover ^ idle, all }
     }
 }

@@ -8,6 +8,20 @@
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `idle`: stones whose colour does not matter any more.
 
+/// Calls a method with the number of bits of a column as its last argument, written out for the
+/// usual heights: shifts by a number that the compiler knows take a third of the time.
+macro_rules! by_height {
+    ($game:ident.$method:ident($($argument:expr),*)) => {
+        match $game.height {
+            4 => $game.$method($($argument,)* 5),
+            5 => $game.$method($($argument,)* 6),
+            6 => $game.$method($($argument,)* 7),
+            7 => $game.$method($($argument,)* 8),
+            height => $game.$method($($argument,)* height as usize + 1),
+        }
+    };
+}
+
 mod follow_up;
 mod idle;
 mod threats;
@@ -47,12 +61,16 @@ pub struct Connect4<B> {
     bottom_row: B,
     /// Every cell.
     full: B,
-    /// The cells below which the column has an odd number of cells to its top, their own included:
-    /// the first, third, ... empty cell of a column with an even number of empty cells is not one
-    /// of them, the second, fourth, ... is.
+    /// Every cell that has, with itself, an odd number of cells up to the top of its column. They
+    /// are the second, fourth, ... of an even number of empty cells, and the first, third, ... of
+    /// an odd number.
     follower_cells: B,
     /// The columns from the centre outwards, with their cells.
     from_centre: Box<[(Move, B)]>,
+    /// The bits of each column of the left half, and how far it is from its mirror image.
+    mirror_columns: Box<[(B, u32)]>,
+    /// The bits of the column that is its own mirror image, if there is one.
+    middle_column: B,
     scale: OutcomeScale,
 }
 
@@ -97,6 +115,8 @@ impl<B: Bitboard> Connect4<B> {
             full: B::zero(),
             follower_cells: B::zero(),
             from_centre: Box::default(),
+            mirror_columns: Box::default(),
+            middle_column: B::zero(),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
         };
         for column in 0..width {
@@ -108,6 +128,11 @@ impl<B: Bitboard> Connect4<B> {
                 }
             }
         }
+        let field = |column| game.column(column) | game.cell(column, height);
+        let distance = |column| (width - 1 - 2 * column) * (height + 1);
+        let mirror_columns = (0..width / 2).map(|c| (field(c), distance(c))).collect();
+        let middle_column = if width % 2 == 1 { field(width / 2) } else { B::zero() };
+        (game.mirror_columns, game.middle_column) = (mirror_columns, middle_column);
         let mut columns: Vec<u32> = (0..width).collect();
         columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
         game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
@@ -136,27 +161,24 @@ impl<B: Bitboard> Connect4<B> {
         (all + self.bottom_row) & self.full
     }
 
-    /// Whether four stones of `stones` are in a line.
-    #[inline]
-    fn has_four(&self, stones: B) -> bool {
-        let along = |step: u32| {
-            let pairs = stones & (stones >> step as usize);
-            !(pairs & (pairs >> (2 * step) as usize)).is_zero()
+    /// Whether four stones of `stones` are in a line; `up` is the number of bits of a column.
+    #[inline(always)]
+    fn has_four(&self, stones: B, up: usize) -> bool {
+        let along = |step: usize| {
+            let pairs = stones & (stones >> step);
+            pairs & (pairs >> (2 * step))
         };
-        let up = self.height + 1;
-        (self.height >= 4 && along(1))
-            || (self.width >= 4
-                && (along(up) || (self.height >= 4 && (along(up - 1) || along(up + 1)))))
-    }
-
-    /// How many bits the neighbours in a line are apart, for each direction in which lines of four
-    /// fit on the board.
-    fn steps(&self) -> impl Iterator<Item = usize> {
-        let up = self.height as usize + 1;
-        let (tall, wide) = (self.height >= 4, self.width >= 4);
-        [(tall, 1), (wide, up), (tall && wide, up - 1), (tall && wide, up + 1)]
-            .into_iter()
-            .filter_map(|(fits, step)| fits.then_some(step))
+        let mut lines = B::zero();
+        if up > 4 {
+            lines = along(1);
+        }
+        if self.width >= 4 {
+            lines = lines | along(up);
+            if up > 4 {
+                lines = lines | along(up - 1) | along(up + 1);
+            }
+        }
+        !lines.is_zero()
     }
 
     fn max_to_move(&self, all: B) -> bool {
@@ -182,16 +204,10 @@ impl<B: Bitboard> Connect4<B> {
     /// The key of the mirror image: the columns' fields in opposite order.
     #[inline]
     fn mirrored(&self, key: B) -> B {
-        let bits = (self.height + 1) as usize;
-        let field =
-            if bits as u32 == Self::BITS { B::max_value() } else { (B::one() << bits) - B::one() };
-        let (mut rest, mut mirror) = (key, B::zero());
-        for column in 0..self.width {
-            if column > 0 {
-                mirror = mirror << bits;
-                rest = rest >> bits;
-            }
-            mirror = mirror | (rest & field);
+        let mut mirror = key & self.middle_column;
+        for &(left, distance) in &self.mirror_columns {
+            let distance = distance as usize;
+            mirror = mirror | ((key & left) << distance) | ((key >> distance) & left);
         }
         mirror
     }
@@ -216,7 +232,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn outcome(&self, position: &Stones<B>) -> Option<Outcome> {
-        if self.has_four(position.mover ^ position.all) {
+        if by_height!(self.has_four(position.mover ^ position.all)) {
             // The player who is not to move made the line.
             Some(if self.max_to_move(position.all) { LOSS } else { WIN })
         } else if position.all == self.full {
@@ -291,24 +307,33 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn static_bounds(&self, position: &Stones<B>) -> Bounds {
-        self.bounds_for_max(position.all, self.judge(*position).0)
+        self.survey(position).bounds
     }
 
     #[inline]
     fn relevant_moves(&self, position: &Stones<B>, moves: &mut MoveList) {
-        self.list_from_centre(self.relevant_cells(*position), moves);
+        let cells = by_height!(self.relevant_cells(*position));
+        // Most lines cross the centre.
+        for &(mv, column) in &self.from_centre {
+            if !(cells & column).is_zero() {
+                moves.push(mv);
+            }
+        }
     }
 
     #[inline]
-    fn survey(&self, position: &Stones<B>, moves: &mut MoveList) -> Survey {
-        let (bounds, relevant, threats) = self.judge(*position);
-        self.list_from_centre(relevant, moves);
-        Survey { bounds: self.bounds_for_max(position.all, bounds), promise: threats }
+    fn resistance(&self, position: &Stones<B>) -> u32 {
+        by_height!(self.relevant_cells(*position)).count_ones()
+    }
+
+    #[inline]
+    fn survey(&self, position: &Stones<B>) -> Survey {
+        by_height!(self.judge(*position))
     }
 
     #[inline]
     fn table_key(&self, position: &Stones<B>) -> B {
-        self.key(&self.without_idle_stones(*position))
+        self.key(&by_height!(self.without_idle_stones(*position)))
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

@@ -8,11 +8,11 @@
 //!   that makes the upper one playable.
 
 use crate::connect4::{Bitboard, Connect4, Stones};
-use crate::game::{Move, MoveList};
+use crate::game::{Move, Survey};
 use crate::outcome::{Bounds, Outcome};
 
 /// What the player to move has to reckon with.
-pub(super) enum Tactics<B> {
+enum Tactics<B> {
     /// The last player made a line, or whatever is played now lets the opponent make one.
     Lost,
     /// The board is full.
@@ -25,26 +25,25 @@ pub(super) enum Tactics<B> {
 }
 
 impl<B: Bitboard> Connect4<B> {
-    /// The cells of the board, filled or empty, that have three of `stones` in a line with them.
-    #[inline]
-    pub(super) fn completing(&self, stones: B) -> B {
-        let upright =
-            if self.height >= 4 { completing_along(stones, 1) & self.full } else { B::zero() };
-        upright | self.completing_empty(stones)
+    /// The cells of the board, filled or empty, that have three of `stones` in a line with them;
+    /// `up` is the number of bits of a column.
+    #[inline(always)]
+    pub(super) fn completing(&self, stones: B, up: usize) -> B {
+        let upright = if up > 4 { completing_along(stones, 1) & self.full } else { B::zero() };
+        upright | self.completing_empty(stones, up)
     }
 
     /// The empty ones of these cells, where `stones` lie on the board: none of them lies above an
     /// empty cell. Of the filled ones some are missing.
-    #[inline]
-    pub(super) fn completing_empty(&self, stones: B) -> B {
+    #[inline(always)]
+    pub(super) fn completing_empty(&self, stones: B, up: usize) -> B {
         let mut cells = B::zero();
-        if self.height >= 4 {
+        if up > 4 {
             cells = (stones << 1) & (stones << 2) & (stones << 3);
         }
         if self.width >= 4 {
-            let up = self.height as usize + 1;
             cells = cells | completing_along(stones, up);
-            if self.height >= 4 {
+            if up > 4 {
                 cells = cells | completing_along(stones, up - 1);
                 cells = cells | completing_along(stones, up + 1);
             }
@@ -52,23 +51,19 @@ impl<B: Bitboard> Connect4<B> {
         cells & self.full
     }
 
-    /// What the player to move has to reckon with.
-    #[inline]
-    pub(super) fn tactics(&self, position: Stones<B>) -> Tactics<B> {
+    /// What the player to move has to reckon with, where there is no line on the board.
+    #[inline(always)]
+    fn tactics(&self, position: Stones<B>, up: usize) -> Tactics<B> {
         let Stones { mover, all } = position;
-        let opponent = mover ^ all;
-        if self.has_four(opponent) {
-            return Tactics::Lost;
-        }
         let playable = self.playable(all);
         if playable.is_zero() {
             return Tactics::Full;
         }
-        let wins = self.completing_empty(mover) & playable;
+        let wins = self.completing_empty(mover, up) & playable;
         if !wins.is_zero() {
             return Tactics::Wins(lowest(wins));
         }
-        let opponent_threats = self.completing_empty(opponent) & !all;
+        let opponent_threats = self.completing_empty(mover ^ all, up) & !all;
         let safe = playable & !(opponent_threats >> 1);
         let immediate = playable & opponent_threats;
         let moves = if immediate.is_zero() {
@@ -81,10 +76,10 @@ impl<B: Bitboard> Connect4<B> {
         if moves.is_zero() { Tactics::Lost } else { Tactics::Open { moves, opponent_threats } }
     }
 
-    /// The cells of moves of which one is as good as any; none only if the game is over.
-    #[inline]
-    pub(super) fn relevant_cells(&self, position: Stones<B>) -> B {
-        match self.tactics(position) {
+    /// The cells of moves of which one is as good as any; none only if the board is full.
+    #[inline(always)]
+    pub(super) fn relevant_cells(&self, position: Stones<B>, up: usize) -> B {
+        match self.tactics(position, up) {
             Tactics::Open { moves, .. } => moves,
             Tactics::Wins(cell) => cell,
             // All moves lose alike.
@@ -93,26 +88,35 @@ impl<B: Bitboard> Connect4<B> {
         }
     }
 
-    /// Between which outcomes the value lies for the player to move, as if that were Max; the
-    /// cells of the relevant moves; and how many threats the other player has.
-    #[inline]
-    pub(super) fn judge(&self, position: Stones<B>) -> (Bounds, B, i32) {
-        let exactly = |outcome| Bounds::exactly(Outcome(outcome));
-        match self.tactics(position) {
-            Tactics::Lost => (exactly(0), B::zero(), 0),
-            Tactics::Full => (exactly(1), B::zero(), 0),
-            Tactics::Wins(_) => (exactly(2), B::zero(), 0),
-            Tactics::Open { moves, opponent_threats } => {
-                let upper = self.most_for_leader(position, opponent_threats);
+    /// All that is known of a position.
+    #[inline(always)]
+    pub(super) fn judge(&self, position: Stones<B>, up: usize) -> Survey {
+        let Stones { mover, all } = position;
+        let lost = self.has_four(mover ^ all, up);
+        let value = match self.tactics(position, up) {
+            Tactics::Open { moves, opponent_threats } if !lost => {
+                let upper = self.most_for_leader(position, opponent_threats, up);
                 let bounds = Bounds { lower: Outcome(0), upper };
-                (bounds, moves, opponent_threats.count_ones() as i32)
+                let forced = (lowest(moves) == moves).then(|| self.move_at(moves));
+                return Survey {
+                    bounds: self.bounds_for_max(all, bounds),
+                    resistance: moves.count_ones(),
+                    forced: forced.filter(|_| bounds.value().is_none()),
+                    promise: opponent_threats.count_ones() as i32,
+                };
             }
-        }
+            Tactics::Open { .. } | Tactics::Lost => 0,
+            Tactics::Full | Tactics::Wins(_) if lost => 0,
+            Tactics::Full => 1,
+            Tactics::Wins(_) => 2,
+        };
+        let bounds = self.bounds_for_max(all, Bounds::exactly(Outcome(value)));
+        Survey { bounds, resistance: 0, forced: None, promise: 0 }
     }
 
     /// Bounds for the player to move as bounds for Max.
-    #[inline]
-    pub(super) fn bounds_for_max(&self, all: B, bounds: Bounds) -> Bounds {
+    #[inline(always)]
+    fn bounds_for_max(&self, all: B, bounds: Bounds) -> Bounds {
         if self.max_to_move(all) {
             bounds
         } else {
@@ -121,20 +125,16 @@ impl<B: Bitboard> Connect4<B> {
         }
     }
 
-    /// Appends the columns of `cells`, those nearest to the centre first: most lines cross there.
+    /// The move to a cell.
     #[inline]
-    pub(super) fn list_from_centre(&self, cells: B, moves: &mut MoveList) {
-        if cells.is_zero() {
-            return;
-        }
-        let has_cell = |&&(_, column): &&(Move, B)| !(cells & column).is_zero();
-        moves.extend(self.from_centre.iter().filter(has_cell).map(|&(mv, _)| mv));
+    fn move_at(&self, cell: B) -> Move {
+        Move((cell.trailing_zeros() / (self.height + 1)) as u16)
     }
 }
 
 /// The cells with three of `stones` in a line with them, for lines in which neighbours are `step`
 /// bits apart.
-#[inline]
+#[inline(always)]
 fn completing_along<B: Bitboard>(stones: B, step: usize) -> B {
     let before = (stones << step) & (stones << (2 * step));
     let after = (stones >> step) & (stones >> (2 * step));
@@ -143,7 +143,7 @@ fn completing_along<B: Bitboard>(stones: B, step: usize) -> B {
 }
 
 /// The lowest cell alone, of at least one.
-#[inline]
+#[inline(always)]
 pub(super) fn lowest<B: Bitboard>(cells: B) -> B {
     cells & !(cells - B::one())
 }
