@@ -6,14 +6,14 @@
 //! cargo run --release -p jlpns-worker --example connect4 -- --plain --algorithm dfpn 6x5
 //! ```
 //!
-//! `--plain` leaves the game's knowledge unused; `--memory 512MiB` is the size of the table.
+//! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
+//! `pairs`, `odd-threat`, `wins` or `idle`; `--memory 512MiB` is the size of the table, and
+//! `--threshold 2` asks for a win only.
 
 use std::time::Instant;
 
-use jlpns_common::spec::GameSpec;
-use jlpns_common::{
-    Algorithm, Game, Initialisation, Question, Threshold, TranspositionTable, with_game,
-};
+use jlpns_common::connect4::{Connect4, Rules};
+use jlpns_common::{Algorithm, Game, Initialisation, Question, Threshold, TranspositionTable};
 use jlpns_worker::memory::parse;
 use jlpns_worker::search::{SearchSettings, search};
 
@@ -24,11 +24,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..SearchSettings::default()
     };
     let mut threshold = None;
+    let mut rules = Rules::default();
     let mut boards = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
+            "--without" => match value()?.as_str() {
+                "follow-up" => rules.follow_up = false,
+                "pairs" => rules.pairs = false,
+                "odd-threat" => rules.odd_threat = false,
+                "wins" => rules.wins_by_follow_up = false,
+                "idle" => rules.idle_stones = false,
+                other => return Err(format!("'{other}' is none of the rules").into()),
+            },
             "--plain" => settings.knowledge = false,
             "--algorithm" => settings.algorithm = value()?.parse()?,
             "--memory" => settings.memory = parse(&value()?)?,
@@ -37,8 +46,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     for board in boards {
-        let spec: GameSpec = format!("connect4:{board}").parse()?;
-        with_game!(spec.game(), game => solve(&board, game, threshold, &settings)?);
+        let (width, height) = board.split_once('x').ok_or("write a board as 7x6")?;
+        let (width, height) = (width.parse()?, height.parse()?);
+        match Connect4::<u64>::new(width, height) {
+            Ok(game) => solve(&board, &game.with_rules(rules), threshold, &settings)?,
+            Err(_) => {
+                let game = Connect4::<u128>::new(width, height)?.with_rules(rules);
+                solve(&board, &game, threshold, &settings)?;
+            }
+        }
     }
     Ok(())
 }

@@ -7,9 +7,13 @@
 //! are decided before that. The second looks the others up in the table. One child that is known
 //! to be won decides the node in either pass. The rest are searched, the most promising first.
 //!
+//! Positions that own no memory are copied rather than played and taken back: the position of each
+//! child is kept beside it. Others, such as Woodpush's with their history, are played and undone.
+//!
 //! It has no effort numbers of its own; what it reports of unsolved positions is the mobility
 //! initialisation of the children and what follows from it.
 
+use std::mem::needs_drop;
 use std::ops::ControlFlow;
 
 use jlpns_common::efforts::{PairOfChildren, best_move};
@@ -74,6 +78,8 @@ struct Child {
     key: u128,
     promise: i32,
     mv: Move,
+    /// The place of that position in `positions`, if they are copied.
+    place: u32,
     /// How many forced moves follow `mv` on the way to that position.
     forced: u16,
     /// The effort number of the other player there.
@@ -98,15 +104,20 @@ struct Frame {
     next: usize,
     /// The length of the line of play when it was entered.
     line: usize,
+    /// Where its children's positions begin.
+    first_place: usize,
     nodes_before: u64,
 }
 
 struct Search<'a, G: Game> {
     setting: Setting<'a, G>,
+    root: G::Position,
     position: &'a mut G::Position,
     frames: Vec<Frame>,
     children: Vec<Child>,
-    /// The moves from the root to the present position.
+    /// The positions of the children, if they are copied.
+    positions: Vec<G::Position>,
+    /// The moves from the root to the present position, if they are played and taken back.
     line: Vec<Move>,
     moves: MoveList,
     root_children: usize,
@@ -126,9 +137,11 @@ pub(crate) fn search<G: Game>(
 ) -> SearchEnd {
     let mut search = Search {
         setting,
+        root: position.clone(),
         position,
         frames: Vec::new(),
         children: Vec::new(),
+        positions: Vec::new(),
         line: Vec::new(),
         moves: MoveList::new(),
         root_children: 0,
@@ -142,7 +155,7 @@ pub(crate) fn search<G: Game>(
         answer = search.run(watch);
     }
     let findings = search.findings(answer);
-    search.take_back(0);
+    *search.position = search.root.clone();
     SearchEnd {
         stopped: watch.stopped().filter(|_| answer.is_none()),
         statistics: Statistics {
@@ -155,6 +168,9 @@ pub(crate) fn search<G: Game>(
 }
 
 impl<G: Game> Search<'_, G> {
+    /// Whether positions are copied.
+    const COPIED: bool = !needs_drop::<G::Position>();
+
     /// Makes the root's frame, unless the game is over there, with all of its legal moves: the
     /// relevant ones to be searched, the others for the report. The answer, if it is known now.
     fn open_root(&mut self) -> Option<bool> {
@@ -174,6 +190,7 @@ impl<G: Game> Search<'_, G> {
         for &mv in relevant.iter().chain(legal.iter().filter(|mv| !relevant.contains(mv))) {
             let mut child = self.survey_child(mv);
             if child.verdict.is_none() {
+                self.identify(&mut child);
                 child.verdict = self.setting.remembered(child.key);
             }
             self.nodes += u64::from(child.verdict.is_none());
@@ -189,7 +206,16 @@ impl<G: Game> Search<'_, G> {
         }
         self.children[..end].sort_by_key(|child| std::cmp::Reverse(child.promise));
         let nodes_before = self.nodes;
-        self.frames.push(Frame { player, key, first: 0, end, next: 0, line: 0, nodes_before });
+        self.frames.push(Frame {
+            player,
+            key,
+            first: 0,
+            end,
+            next: 0,
+            line: 0,
+            first_place: 0,
+            nodes_before,
+        });
         answer
     }
 
@@ -224,19 +250,33 @@ impl<G: Game> Search<'_, G> {
     /// Goes to a child of the present node and expands it. The answer, if it has it at once.
     #[inline]
     fn enter(&mut self, child: usize) -> Option<bool> {
-        let Child { key, mv, forced, player, .. } = self.children[child];
+        let Child { key, mv, place, forced, player, .. } = self.children[child];
         let line = self.line.len();
-        self.play(mv);
+        if Self::COPIED {
+            *self.position = self.positions[place as usize].clone();
+        } else {
+            self.play(mv);
+            for _ in 0..forced {
+                self.moves.clear();
+                self.setting.relevant_moves(self.position, &mut self.moves);
+                self.play(self.moves[0]);
+            }
+        }
         self.moves.clear();
         self.setting.relevant_moves(self.position, &mut self.moves);
-        for _ in 0..forced {
-            self.play(self.moves[0]);
-            self.moves.clear();
-            self.setting.relevant_moves(self.position, &mut self.moves);
-        }
         self.descents += 1;
         let (first, nodes_before) = (self.children.len(), self.nodes);
-        self.frames.push(Frame { player, key, first, end: first, next: first, line, nodes_before });
+        let first_place = self.positions.len();
+        self.frames.push(Frame {
+            player,
+            key,
+            first,
+            end: first,
+            next: first,
+            line,
+            first_place,
+            nodes_before,
+        });
         self.expand(player, first)
     }
 
@@ -250,11 +290,14 @@ impl<G: Game> Search<'_, G> {
             match child.verdict {
                 Some(holds) if holds == good => return Some(good),
                 Some(_) => {}
-                None => {
-                    self.setting.table.prefetch(child.key);
-                    self.children.push(child);
-                }
+                None => self.children.push(child),
             }
+        }
+        for index in first..self.children.len() {
+            let mut child = self.children[index];
+            self.identify(&mut child);
+            self.setting.table.prefetch(child.key);
+            self.children[index] = child;
         }
         // A loop of nothing but look-ups waits for the memory once, not once a child.
         let mut open = first;
@@ -282,29 +325,51 @@ impl<G: Game> Search<'_, G> {
         (open == first).then_some(!good)
     }
 
-    /// Surveys the position after `mv`, and those that follow from it by force.
+    /// Surveys the position after `mv`, and those that follow from it by force. Its key is still
+    /// to be set if positions are copied: it may turn out not to be needed.
     #[inline]
     fn survey_child(&mut self, mv: Move) -> Child {
         let line = self.line.len();
-        let mut next = mv;
+        let mut copy = Self::COPIED.then(|| self.position.clone());
+        let (mut next, mut forced) = (mv, 0);
         // How promising the move is shows right after it, not where it leads to by force.
         let mut promise = None;
         let (verdict, resistance) = loop {
-            self.play(next);
-            let survey = self.setting.survey(self.position);
+            match &mut copy {
+                Some(copy) => self.setting.game.play(copy, next),
+                None => self.play(next),
+            }
+            let survey = self.setting.survey(copy.as_ref().unwrap_or(self.position));
             promise = promise.or(Some(survey.promise));
             let verdict = survey.bounds.verdict(self.setting.threshold);
             match survey.forced {
-                Some(forced) if verdict.is_none() => next = forced,
+                Some(only) if verdict.is_none() => next = only,
                 _ => break (verdict, survey.resistance.min(u32::from(u16::MAX)) as u16),
             }
+            forced += 1;
         };
         let promise = promise.unwrap_or(0);
-        let key = if verdict.is_some() { 0 } else { self.setting.key(self.position) };
-        let player = self.setting.game.to_move(self.position);
-        let forced = (self.line.len() - line - 1) as u16;
-        self.take_back(line);
-        Child { key, promise, mv, forced, resistance, player, verdict }
+        let position = copy.as_ref().unwrap_or(self.position);
+        let player = self.setting.game.to_move(position);
+        let (mut key, mut place) = (0, 0);
+        if let Some(copy) = copy {
+            if verdict.is_none() {
+                place = self.positions.len() as u32;
+                self.positions.push(copy);
+            }
+        } else {
+            key = if verdict.is_some() { 0 } else { self.setting.key(position) };
+            self.take_back(line);
+        }
+        Child { key, promise, mv, place, forced, resistance, player, verdict }
+    }
+
+    /// Sets the key of an undecided child.
+    #[inline]
+    fn identify(&self, child: &mut Child) {
+        if Self::COPIED {
+            child.key = self.setting.key(&self.positions[child.place as usize]);
+        }
     }
 
     #[inline]
@@ -334,11 +399,12 @@ impl<G: Game> Search<'_, G> {
             self.solved += 1;
             // The root's frame stays, for the report.
             let [.., parent, frame] = &self.frames[..] else { return Some(holds) };
-            let (line, first) = (frame.line, frame.first);
+            let &Frame { line, first, first_place, .. } = frame;
             let (parent_player, parent_child) = (parent.player, parent.next - 1);
             self.frames.pop();
             self.take_back(line);
             self.children.truncate(first);
+            self.positions.truncate(first_place);
             self.children[parent_child].verdict = Some(holds);
             if holds != (parent_player == Player::Max) {
                 return None;
@@ -355,12 +421,9 @@ impl<G: Game> Search<'_, G> {
     /// What is known now, given the answer of the root if it has one.
     fn findings(&self, answer: Option<bool>) -> Findings {
         let game = self.setting.game;
-        let mut position = self.position.clone();
-        self.line.iter().rev().for_each(|&mv| game.undo(&mut position, mv));
-        let over = game.outcome(&position).is_some();
         let mut moves = MoveList::new();
-        if !over {
-            game.moves(&position, &mut moves);
+        if game.outcome(&self.root).is_none() {
+            game.moves(&self.root, &mut moves);
         }
         // Every node on the way has the numbers that follow from its children's.
         let mut below = None;
@@ -385,7 +448,7 @@ impl<G: Game> Search<'_, G> {
             Some(holds) => vec![EffortPair::solved(holds)],
             None => vec![below.unwrap_or(EffortPair::UNIT)],
         };
-        let best_move = best_move(game.to_move(&position), &efforts, &children);
+        let best_move = best_move(game.to_move(&self.root), &efforts, &children);
         Findings { efforts, children, nodes: self.nodes, best_move }
     }
 }

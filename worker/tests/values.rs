@@ -292,7 +292,7 @@ fn reports_on_the_way_are_true_and_observers_can_stop() {
             let mut observer =
                 Checking { solved: &solved, question, nodes: 0, reports: 0, stop_after };
             // A table that keeps little makes the searches long enough to be watched.
-            let table = table_of(64);
+            let table = table_of(if algorithm == Algorithm::AlphaBeta { 2 } else { 64 });
             let mut position = solved.position;
             let end = search(&game, &mut position, question, &settings, &table, &mut observer);
             solved.check_end(question, &end).expect("the end is true");

@@ -39,6 +39,9 @@ impl<B: Bitboard> Connect4<B> {
         follower_threats: B,
         up: usize,
     ) -> Outcome {
+        if !self.rules.follow_up {
+            return WIN;
+        }
         let Stones { mover: leader, all } = position;
         let empty = self.full ^ all;
         // The lowest empty cells of the odd columns.
@@ -51,11 +54,15 @@ impl<B: Bitboard> Connect4<B> {
         if odd.count_ones() % 2 == 0 {
             if !self.pairs_break_all(leader | reachable, odd, up) {
                 WIN
-            } else if !winning.is_zero() || self.has_four((leader ^ all) | followed, up) {
+            } else if self.rules.wins_by_follow_up
+                && (!winning.is_zero() || self.has_four((leader ^ all) | followed, up))
+            {
                 LOSS
             } else {
                 DRAW
             }
+        } else if !self.rules.odd_threat {
+            WIN
         } else {
             self.with_threat_in_odd_column(leader, empty, odd, follower_threats, reachable, up)
         }
@@ -93,6 +100,9 @@ impl<B: Bitboard> Connect4<B> {
     /// `reachable` and one cell of each pair.
     #[inline(always)]
     fn pairs_break_all(&self, reachable: B, lowest_odd: B, up: usize) -> bool {
+        if !self.rules.pairs && !lowest_odd.is_zero() {
+            return false;
+        }
         !self.has_four(reachable | lowest_odd, up)
             || (!lowest_odd.is_zero() && self.find_pairs(reachable, lowest_odd, up))
     }

@@ -52,6 +52,35 @@ pub trait Bitboard:
 impl Bitboard for u64 {}
 impl Bitboard for u128 {}
 
+/// Which of the game's knowledge is used; for measuring what each piece is worth. Threats, which
+/// forced moves and the order of moves come from, are always used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The follow-up rule, for columns that are all even.
+    pub follow_up: bool,
+    /// Pairs of odd columns in it.
+    pub pairs: bool,
+    /// A threat in an odd column in it.
+    pub odd_threat: bool,
+    /// That it can show a loss, and not only that a win is out of reach.
+    pub wins_by_follow_up: bool,
+    /// One key for positions that differ in idle stones only.
+    pub idle_stones: bool,
+}
+
+impl Default for Rules {
+    /// All of them.
+    fn default() -> Rules {
+        Rules {
+            follow_up: true,
+            pairs: true,
+            odd_threat: true,
+            wins_by_follow_up: true,
+            idle_stones: true,
+        }
+    }
+}
+
 /// The game on one size of board.
 #[derive(Clone, Debug)]
 pub struct Connect4<B> {
@@ -72,6 +101,7 @@ pub struct Connect4<B> {
     /// The bits of the column that is its own mirror image, if there is one.
     middle_column: B,
     scale: OutcomeScale,
+    rules: Rules,
 }
 
 /// A position: the stones of the player to move, and all stones.
@@ -118,6 +148,7 @@ impl<B: Bitboard> Connect4<B> {
             mirror_columns: Box::default(),
             middle_column: B::zero(),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
+            rules: Rules::default(),
         };
         for column in 0..width {
             game.bottom_row = game.bottom_row | game.cell(column, 0);
@@ -137,6 +168,12 @@ impl<B: Bitboard> Connect4<B> {
         columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
         game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
         Ok(game)
+    }
+
+    /// The same game with some of its knowledge left out.
+    #[must_use]
+    pub fn with_rules(self, rules: Rules) -> Connect4<B> {
+        Connect4 { rules, ..self }
     }
 
     /// The number of columns.
@@ -333,6 +370,9 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn table_key(&self, position: &Stones<B>) -> B {
+        if !self.rules.idle_stones {
+            return self.key(position);
+        }
         self.key(&by_height!(self.without_idle_stones(*position)))
     }
 
