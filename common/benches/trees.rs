@@ -32,6 +32,7 @@ fn grow_graph<G: Game, W: Width>(game: &G, question: Question, width: W) -> (u64
         merge: true,
         selection: Selection::Locking,
         memory: u64::MAX,
+        knowledge: false,
     };
     let mut graph = Graph::new(game.clone(), game.start(), question, width, settings);
     while graph.created() < NODES / 4 && graph.select().is_some() {

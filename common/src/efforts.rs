@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::effort::{Effort, EffortPair, EffortSum};
-use crate::game::{Game, Move, Player};
+use crate::game::{Game, Move, Player, Survey};
 use crate::job::{ChildFindings, Initialisation, Question};
 use crate::outcome::{Outcome, Threshold};
 
@@ -46,6 +46,7 @@ pub struct Evaluation<W> {
     first: Threshold,
     pub(crate) width: W,
     initialisation: Initialisation,
+    knowledge: bool,
 }
 
 impl<W: Width> Evaluation<W> {
@@ -53,7 +54,13 @@ impl<W: Width> Evaluation<W> {
     pub fn new(question: Question, width: W, initialisation: Initialisation) -> Evaluation<W> {
         let (first, count) = question.thresholds();
         assert_eq!(count, width.get(), "one pair for each threshold asked");
-        Evaluation { first, width, initialisation }
+        Evaluation { first, width, initialisation, knowledge: false }
+    }
+
+    /// The same, but the game is asked for what it knows beyond its rules, or not.
+    #[must_use]
+    pub fn with_knowledge(self, knowledge: bool) -> Evaluation<W> {
+        Evaluation { knowledge, ..self }
     }
 
     /// The number of pairs of a node.
@@ -82,17 +89,28 @@ impl<W: Width> Evaluation<W> {
         match self.initialisation {
             Initialisation::Unit => EffortPair::UNIT,
             Initialisation::Mobility => {
-                // A search that sees the end of a game late comes here with no moves at all.
-                let replies = Effort::finite(u64::from(game.mobility(position).max(1)));
-                match game.to_move(position) {
-                    Player::Max => EffortPair { proof: Effort::ONE, disproof: replies },
-                    Player::Min => EffortPair { proof: replies, disproof: Effort::ONE },
-                }
+                let replies = game.mobility(position);
+                self.frontier_against(game.to_move(position), replies)
             }
         }
     }
 
-    /// Writes the numbers of a new node at `position`; returns whether the game is over there.
+    /// The same with `player` to move, given how many replies the other one has to meet, or
+    /// whatever stands for that number.
+    #[inline]
+    pub fn frontier_against(&self, player: Player, resistance: u32) -> EffortPair {
+        if self.initialisation == Initialisation::Unit {
+            return EffortPair::UNIT;
+        }
+        // A search that sees the end of a game late comes here with no moves at all.
+        let resistance = Effort::finite(u64::from(resistance.max(1)));
+        match player {
+            Player::Max => EffortPair { proof: Effort::ONE, disproof: resistance },
+            Player::Min => EffortPair { proof: resistance, disproof: Effort::ONE },
+        }
+    }
+
+    /// Writes the numbers of a new node at `position`; returns whether its value is known.
     #[inline]
     pub fn new_node<G: Game>(
         &self,
@@ -100,6 +118,15 @@ impl<W: Width> Evaluation<W> {
         position: &G::Position,
         mut write: impl FnMut(usize, EffortPair),
     ) -> bool {
+        if self.knowledge {
+            let Survey { bounds, resistance, .. } = game.survey(position);
+            let pair = self.frontier_against(game.to_move(position), resistance);
+            for index in 0..self.width() {
+                let verdict = bounds.verdict(Threshold(self.first.0 + index as u8));
+                write(index, verdict.map_or(pair, EffortPair::solved));
+            }
+            return bounds.value().is_some();
+        }
         if let Some(outcome) = game.outcome(position) {
             self.terminal(outcome, write);
             true

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use smallvec::SmallVec;
 
-use crate::outcome::{Outcome, OutcomeScale};
+use crate::outcome::{Bounds, Outcome, OutcomeScale};
 
 /// The two players. Max moves first in the position that the game's spec describes, and every
 /// value is from Max's view.
@@ -36,10 +36,28 @@ pub struct Move(pub u16);
 /// The moves of a position. More than 64 are possible, and go to the heap.
 pub type MoveList = SmallVec<[Move; 64]>;
 
+/// What a game knows of a position without searching it; see [`Game::survey`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// The value lies between these.
+    pub bounds: Bounds,
+    /// [`Game::resistance`], unless the bounds meet.
+    pub resistance: u32,
+    /// The relevant move, if there is only one and the bounds do not meet.
+    pub forced: Option<Move>,
+    /// How good the position looks to the player who made the last move: of several moves, the one
+    /// that leads to the most promising position is tried first. Only comparisons count.
+    pub promise: i32,
+}
+
 /// A finite two-player zero-sum game with perfect information.
 ///
 /// A newcomer implements the required methods in about a hundred lines; what follows them has
 /// sound defaults. `docs/adding-a-game.md` walks through an example.
+///
+/// What the game knows beyond its rules comes last: [`Game::static_bounds`],
+/// [`Game::relevant_moves`], [`Game::resistance`], [`Game::survey`] and [`Game::table_key`]. Searches
+/// that are told to use knowledge ask for these, all others never call them.
 ///
 /// Positions are played and undone in place, so that searches neither copy nor allocate. A method
 /// that takes a position is only called with one that was reached from [`Game::start`] through
@@ -97,5 +115,53 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// list of legal moves (Connect Four: the column is full).
     fn why_illegal(&self, _position: &Self::Position, _text: &str) -> Option<String> {
         None
+    }
+
+    /// Bounds on the value that the game can tell without search, as tight as it can cheaply make
+    /// them: the outcome where the game is over, else all of the scale.
+    #[inline]
+    fn static_bounds(&self, position: &Self::Position) -> Bounds {
+        self.outcome(position).map_or_else(|| self.scale().bounds(), Bounds::exactly)
+    }
+
+    /// Appends moves of which the best is as good as the best of all legal moves, most promising
+    /// first: by default, all legal moves. A single one is forced, and searches play it without
+    /// branching. There is at least one as long as [`Game::outcome`] is `None`.
+    #[inline]
+    fn relevant_moves(&self, position: &Self::Position, moves: &mut MoveList) {
+        self.moves(position, moves);
+    }
+
+    /// The effort number that a new frontier node starts with for the player who is not to move:
+    /// how many replies have to be met (mobility initialisation, GPNS paper, section 4.6).
+    #[inline]
+    fn resistance(&self, position: &Self::Position) -> u32 {
+        self.mobility(position)
+    }
+
+    /// [`Game::static_bounds`] and what can be said of [`Game::relevant_moves`] without listing
+    /// them, in one call: the searches' inner loop. Games that compute the same things for both
+    /// save work here.
+    #[inline]
+    fn survey(&self, position: &Self::Position) -> Survey {
+        let bounds = self.static_bounds(position);
+        if bounds.value().is_some() {
+            return Survey { bounds, resistance: 0, forced: None, promise: 0 };
+        }
+        let mut moves = MoveList::new();
+        self.relevant_moves(position, &mut moves);
+        let forced = if moves.len() == 1 { Some(moves[0]) } else { None };
+        // The fewer replies there are, the better.
+        let promise = -(moves.len() as i32);
+        Survey { bounds, resistance: self.resistance(position), forced, promise }
+    }
+
+    /// The key under which tables keep what is known of the value. Like [`Game::key`], which it is
+    /// by default, but it may cost more and identify more positions: all that have the same player
+    /// to move and the same value for a reason that the game can see. A position's table key must
+    /// not be the key of a position with another value.
+    #[inline]
+    fn table_key(&self, position: &Self::Position) -> Self::Key {
+        self.key(position)
     }
 }

@@ -25,7 +25,7 @@ pub mod tree;
 pub mod woodpush;
 
 pub use effort::{Effort, EffortPair};
-pub use game::{Game, Move, MoveList, Player};
+pub use game::{Game, Move, MoveList, Player, Survey};
 pub use job::{Algorithm, ChildFindings, Findings, Initialisation, Job, Question};
 pub use outcome::{Bounds, Goal, Outcome, OutcomeScale, Threshold};
 pub use table::TranspositionTable;

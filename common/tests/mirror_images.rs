@@ -64,6 +64,7 @@ fn gpns<G: Game>(game: &G, initialisation: Initialisation) -> (String, u64) {
         merge: true,
         selection: Selection::Locking,
         memory: u64::MAX,
+        knowledge: false,
     };
     let mut graph = Graph::new(game.clone(), game.start(), question, width, settings);
     while graph.select().is_some() {

@@ -3,7 +3,7 @@
 
 use jlpns_common::efforts::Several;
 use jlpns_common::spec::{format_moves, parse_moves};
-use jlpns_common::tree::Tree;
+use jlpns_common::tree::{Knowledge, Tree};
 use jlpns_common::{
     Bounds, Game, Initialisation, Move, MoveList, Outcome, OutcomeScale, Player, Question,
 };
@@ -116,6 +116,35 @@ impl Game for Noughts {
         }
         text
     }
+
+    // A player whose lines are all blocked cannot win any more.
+    fn static_bounds(&self, cells: &Cells) -> Bounds {
+        let is_open_against = |other: u16| LINES.iter().any(|line| other & line == 0);
+        match self.outcome(cells) {
+            Some(outcome) => Bounds::exactly(outcome),
+            None => Bounds {
+                lower: if is_open_against(cells.max) { LOSS } else { DRAW },
+                upper: if is_open_against(cells.min) { WIN } else { DRAW },
+            },
+        }
+    }
+
+    // A line that can be completed wins, and one that the opponent could complete must be blocked.
+    fn relevant_moves(&self, cells: &Cells, moves: &mut MoveList) {
+        let empty = FULL & !(cells.max | cells.min);
+        let completes = |own: u16| {
+            let gap = |line: &u16| (line & !own).count_ones() == 1 && line & !own & empty != 0;
+            LINES.iter().find(|line| gap(line)).map(|line| line & !own)
+        };
+        let (own, other) = match self.to_move(cells) {
+            Player::Max => (cells.max, cells.min),
+            Player::Min => (cells.min, cells.max),
+        };
+        match completes(own).or_else(|| completes(other)) {
+            Some(cell) => moves.push(Move(cell.trailing_zeros() as u16)),
+            None => self.moves(cells, moves),
+        }
+    }
 }
 
 /// The value, by trying everything.
@@ -140,12 +169,13 @@ fn brute_force<G: Game>(game: &G, position: &mut G::Position) -> Outcome {
 }
 
 /// The value, by GPNS on a tree.
-fn search<G: Game>(game: &G, position: &G::Position) -> Outcome {
+fn search<G: Game>(game: &G, position: &G::Position, knowledge: Knowledge) -> Outcome {
     let all = game.scale().bounds();
     let thresholds = Several(game.scale().len() - 1);
     let question = Question::Value(all);
     let start = position.clone();
-    let mut tree = Tree::new(game, start, question, thresholds, Initialisation::Unit, 1 << 20);
+    let tree = Tree::new(game, start, question, thresholds, Initialisation::Unit, 1 << 20);
+    let mut tree = tree.with_knowledge(knowledge);
     while !tree.is_solved() {
         tree.select();
         assert!(tree.expand(), "the tree has room");
@@ -158,7 +188,8 @@ fn search<G: Game>(game: &G, position: &G::Position) -> Outcome {
 #[test]
 fn the_search_solves_it() {
     let game = Noughts::new();
-    assert_eq!(search(&game, &game.start()), DRAW);
+    assert_eq!(search(&game, &game.start(), Knowledge::Unused), DRAW);
+    assert_eq!(search(&game, &game.start(), Knowledge::Everywhere), DRAW);
 }
 
 #[test]
@@ -207,7 +238,12 @@ proptest! {
         prop_assert_eq!(parse_moves(&game, &text), Ok(played));
         if game.outcome(&position).is_none() {
             let expected = brute_force(&game, &mut position.clone());
-            prop_assert_eq!(search(&game, &position), expected, "{}", game.show(&position));
+            for knowledge in [Knowledge::Unused, Knowledge::BelowRoot, Knowledge::Everywhere] {
+                let found = search(&game, &position, knowledge);
+                prop_assert_eq!(found, expected, "{}", game.show(&position));
+            }
+            let bounds = game.static_bounds(&position);
+            prop_assert!((bounds.lower..=bounds.upper).contains(&expected));
         }
     }
 }

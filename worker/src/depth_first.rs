@@ -35,6 +35,10 @@ pub(crate) struct Setting<'a, G: Game> {
     /// Whether the end of the game is seen when a node is entered (delayed evaluation), or
     /// already when it is created (immediate; PDS-PN paper, sections 3.1 and 3.3).
     pub delayed: bool,
+    /// Whether the game is asked for what it knows beyond its rules. Then static bounds settle new
+    /// children at once, delayed or not; nodes below the root have only their relevant moves; and
+    /// forced moves are played out on the way to a child.
+    pub knowledge: bool,
 }
 
 impl<G: Game> Setting<'_, G> {
@@ -44,12 +48,46 @@ impl<G: Game> Setting<'_, G> {
         let key = self.game.key(position).into();
         if !delayed && let Some(outcome) = self.game.outcome(position) {
             let pair = EffortPair::solved(self.threshold.holds(outcome));
-            return Child { key, pair, work: 1, mv, known: true };
+            return Child { key, pair, work: 1, mv, forced: 0, known: true };
         }
-        let question = Question::Threshold(self.threshold);
-        let evaluation = Evaluation::new(question, One, self.initialisation);
-        let pair = evaluation.frontier(self.game, position);
-        Child { key, pair, work: 0, mv, known: false }
+        let pair = self.evaluation().frontier(self.game, position);
+        Child { key, pair, work: 0, mv, forced: 0, known: false }
+    }
+
+    /// The same with all that the game knows: the child is the next position with a choice, or one
+    /// that is settled. `position` is that position afterwards, and `line` the moves to it.
+    #[inline]
+    fn surveyed_child(
+        &self,
+        position: &mut G::Position,
+        mv: Move,
+        line: &mut Vec<Move>,
+    ) -> Child {
+        let before = line.len();
+        let mut next = mv;
+        loop {
+            self.game.play(position, next);
+            line.push(next);
+            let survey = self.game.survey(position);
+            let forced = (line.len() - before - 1) as u16;
+            if let Some(holds) = survey.bounds.verdict(self.threshold) {
+                let pair = EffortPair::solved(holds);
+                return Child { key: 0, pair, work: 1, mv, forced, known: true };
+            }
+            let Some(only) = survey.forced else {
+                let key = self.game.table_key(position).into();
+                let player = self.game.to_move(position);
+                let pair = self.evaluation().frontier_against(player, survey.resistance);
+                return Child { key, pair, work: 0, mv, forced, known: false };
+            };
+            next = only;
+        }
+    }
+
+    /// How new nodes get their numbers.
+    #[inline]
+    fn evaluation(&self) -> Evaluation<One> {
+        Evaluation::new(Question::Threshold(self.threshold), One, self.initialisation)
     }
 
     /// Takes over what the table knows of a child; whether it knows anything.
@@ -73,6 +111,8 @@ pub(crate) struct Child {
     /// The nodes spent on it so far, as far as is remembered.
     work: u32,
     pub mv: Move,
+    /// How many forced moves follow `mv` on the way to it.
+    forced: u16,
     /// Whether it was ever searched, as far as is remembered.
     pub known: bool,
 }
@@ -86,6 +126,8 @@ struct Frame {
     /// The child that the way goes through.
     current: usize,
     nodes_before: u64,
+    /// The length of the line of play before the move to it.
+    line: usize,
 }
 
 /// The way from the root to the present node.
@@ -96,6 +138,8 @@ pub(crate) struct Path<'a, G: Game> {
     root_children: usize,
     frames: Vec<Frame>,
     pub children: Vec<Child>,
+    /// The moves from the root to the present position.
+    line: Vec<Move>,
     moves: MoveList,
     /// Nodes created so far.
     pub nodes: u64,
@@ -137,12 +181,21 @@ pub(crate) fn pair_of(player: Player, own: Effort, other: Effort) -> EffortPair 
 impl<'a, G: Game> Path<'a, G> {
     /// The way that is only the root, expanded unless the game is over there.
     pub fn new(setting: Setting<'a, G>, position: &'a mut G::Position) -> Path<'a, G> {
-        let key = setting.game.key(position).into();
+        let mut root = setting.new_child(position, Move(0), false);
+        if setting.knowledge && !root.known {
+            root.key = setting.game.table_key(position).into();
+            let verdict = setting.game.static_bounds(position).verdict(setting.threshold);
+            if let Some(holds) = verdict {
+                root.pair = EffortPair::solved(holds);
+                root.known = true;
+            }
+        }
         let mut path = Path {
-            root: Child { key, pair: EffortPair::UNIT, work: 0, mv: Move(0), known: false },
+            root,
             root_children: 0,
             frames: Vec::new(),
             children: Vec::new(),
+            line: Vec::new(),
             moves: MoveList::new(),
             nodes: 0,
             descents: 0,
@@ -151,12 +204,11 @@ impl<'a, G: Game> Path<'a, G> {
             setting,
             position,
         };
-        path.root = path.setting.new_child(path.position, Move(0), false);
         if path.root.known || !path.setting.look_up(&mut path.root) {
             path.nodes = 1;
         }
         if path.setting.game.outcome(path.position).is_none() {
-            path.expand(EffortPair { proof: Effort::INFINITY, disproof: Effort::INFINITY });
+            path.expand(EffortPair { proof: Effort::INFINITY, disproof: Effort::INFINITY }, 0);
             path.fresh += u64::from(!path.root.known);
             path.root_children = path.children.len();
             if path.root.pair.is_solved() {
@@ -218,19 +270,37 @@ impl<'a, G: Game> Path<'a, G> {
     /// Goes on to a child of the present node, and expands it.
     #[inline]
     pub fn enter(&mut self, child: usize, thresholds: EffortPair) {
-        let Child { mv, known, .. } = self.children[child];
+        let known = self.children[child].known;
         self.frames.last_mut().expect("there is a present node").current = child;
-        self.setting.game.play(self.position, mv);
+        let line = self.line.len();
+        self.play_to(child);
         self.descents += 1;
         self.fresh += u64::from(!known);
-        self.expand(thresholds);
+        self.expand(thresholds, line);
     }
 
-    /// Puts the children of the present node in another order, lowest rank first; equal ranks stay
-    /// in the game's order.
-    pub fn sort_children<K: Ord>(&mut self, rank: impl Fn(Player, &Child) -> K) {
-        let frame = self.frames.last().expect("there is a present node");
-        self.children[frame.first..].sort_by_key(|child| rank(frame.player, child));
+    /// Plays the moves to a child of the present node.
+    #[inline]
+    fn play_to(&mut self, child: usize) {
+        let Child { mut mv, forced, .. } = self.children[child];
+        for remaining in (0..=forced).rev() {
+            self.setting.game.play(self.position, mv);
+            self.line.push(mv);
+            if remaining > 0 {
+                self.moves.clear();
+                self.setting.game.relevant_moves(self.position, &mut self.moves);
+                mv = self.moves[0];
+            }
+        }
+    }
+
+    /// Takes back moves until the line of play has this length.
+    #[inline]
+    fn take_back(&mut self, length: usize) {
+        while self.line.len() > length {
+            let mv = self.line.pop().expect("the line is longer");
+            self.setting.game.undo(self.position, mv);
+        }
     }
 
     /// Goes back from the present node with the numbers that were found, and remembers them if
@@ -246,12 +316,12 @@ impl<'a, G: Game> Path<'a, G> {
         node.pair = pair;
         node.known = true;
         node.work = node.work.saturating_add(spent);
-        let Child { key, work, mv, .. } = *node;
+        let Child { key, work, .. } = *node;
         if keep {
             self.setting.table.put(key, self.setting.threshold, pair, work);
         }
         if !self.frames.is_empty() {
-            self.setting.game.undo(self.position, mv);
+            self.take_back(frame.line);
             self.children.truncate(frame.first);
         }
     }
@@ -259,17 +329,19 @@ impl<'a, G: Game> Path<'a, G> {
     /// The outcome of a child where the game is over.
     #[inline]
     pub fn child_outcome(&mut self, child: usize) -> Option<Outcome> {
-        let mv = self.children[child].mv;
-        self.setting.game.play(self.position, mv);
+        let line = self.line.len();
+        self.play_to(child);
         let outcome = self.setting.game.outcome(self.position);
-        self.setting.game.undo(self.position, mv);
+        self.take_back(line);
         outcome
     }
 
     /// The position of a child.
-    pub fn child_position(&self, child: usize) -> G::Position {
-        let mut position = self.position.clone();
-        self.setting.game.play(&mut position, self.children[child].mv);
+    pub fn child_position(&mut self, child: usize) -> G::Position {
+        let line = self.line.len();
+        self.play_to(child);
+        let position = self.position.clone();
+        self.take_back(line);
         position
     }
 
@@ -313,7 +385,7 @@ impl<'a, G: Game> Path<'a, G> {
     }
 
     /// Pushes a frame for the present position with its children.
-    fn expand(&mut self, thresholds: EffortPair) {
+    fn expand(&mut self, thresholds: EffortPair, line: usize) {
         let player = self.setting.game.to_move(self.position);
         let first = self.children.len();
         let is_root = self.frames.is_empty();
@@ -323,16 +395,19 @@ impl<'a, G: Game> Path<'a, G> {
             first,
             current: first,
             nodes_before: self.nodes,
+            line,
         });
-        let Path { setting, position, children, moves, .. } = self;
-        moves.clear();
-        setting.game.moves(position, moves);
+        self.moves.clear();
+        if self.setting.knowledge && !is_root {
+            self.setting.game.relevant_moves(self.position, &mut self.moves);
+        } else {
+            self.setting.game.moves(self.position, &mut self.moves);
+        }
         let mut decided = false;
-        for &mv in moves.iter() {
-            setting.game.play(position, mv);
-            let child = setting.new_child(position, mv, setting.delayed);
-            setting.game.undo(position, mv);
-            children.push(child);
+        for index in 0..self.moves.len() {
+            let mv = self.moves[index];
+            let child = self.create_child(mv);
+            self.children.push(child);
             // One child that is won decides the node; the root tells of all its children.
             decided = own(player, child.pair).is_zero() && !is_root;
             if decided {
@@ -340,20 +415,34 @@ impl<'a, G: Game> Path<'a, G> {
             }
         }
         // A loop of nothing but look-ups waits for the memory once, not once a child.
-        for child in &mut children[first..] {
-            let remembered = !decided && !child.known && setting.look_up(child);
-            self.nodes += u64::from(!setting.delayed && !remembered);
+        for child in &mut self.children[first..] {
+            let remembered = !decided && !child.known && self.setting.look_up(child);
+            self.nodes += u64::from(!self.setting.delayed && !remembered);
         }
         self.peak_nodes = self.peak_nodes.max(self.children.len() as u64);
     }
 
+    /// The child that `mv` leads to, as it is without the table.
+    #[inline]
+    fn create_child(&mut self, mv: Move) -> Child {
+        let setting = &self.setting;
+        if setting.knowledge {
+            let line = self.line.len();
+            let child = setting.surveyed_child(self.position, mv, &mut self.line);
+            self.take_back(line);
+            child
+        } else {
+            setting.game.play(self.position, mv);
+            let child = setting.new_child(self.position, mv, setting.delayed);
+            setting.game.undo(self.position, mv);
+            child
+        }
+    }
+
     /// What is known now. In the middle of a search [`Path::bring_up_to_date`] comes first.
     pub fn findings(&self) -> Findings {
-        // Searches may have put the root's children in an order of their own.
         let mut position = self.position.clone();
-        for frame in self.frames.iter().rev().skip(1) {
-            self.setting.game.undo(&mut position, self.children[frame.current].mv);
-        }
+        self.line.iter().rev().for_each(|&mv| self.setting.game.undo(&mut position, mv));
         let mut moves = MoveList::new();
         if self.root_children > 0 {
             self.setting.game.moves(&position, &mut moves);

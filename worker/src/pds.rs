@@ -13,10 +13,11 @@
 use std::ops::ControlFlow;
 
 use jlpns_common::table::ENTRY_BYTES;
+use jlpns_common::tree::Knowledge;
 use jlpns_common::{Effort, EffortPair, Findings, Game, Player, Question};
 
 use crate::depth_first::{Child, Path, Setting, own, pair_of};
-use crate::pn2::{Limits, NODE_BYTES, nested};
+use crate::pn2::{Limits, NODE_BYTES, Start, nested};
 use crate::search::{Growth, SearchEnd};
 use crate::watch::Watch;
 
@@ -98,24 +99,23 @@ impl SecondLevel {
         watch: &mut Watch<'_>,
     ) -> (EffortPair, u64) {
         path.bring_up_to_date();
-        let &mut Path { ref setting, nodes, .. } = path;
+        let position = path.child_position(child);
+        let path = &*path;
+        let Path { setting, nodes, .. } = path;
         let stored = setting.table.len();
         let left = self.memory.saturating_sub(stored * ENTRY_BYTES) / NODE_BYTES;
         let limits =
             Limits { nodes: self.growth.second_level(stored, left) as usize, descents: u64::MAX };
-        let question = Question::Threshold(setting.threshold);
-        let position = path.child_position(child);
-        let nested = nested(
-            setting.game,
-            setting.initialisation,
-            position,
-            question,
-            limits,
-            &mut |created| {
-                let now = nodes + created;
-                watch.check(now, true, &|| Findings { nodes: now, ..path.findings() })
-            },
-        );
+        let knowledge = if setting.knowledge { Knowledge::Everywhere } else { Knowledge::Unused };
+        let start = Start {
+            question: Question::Threshold(setting.threshold),
+            initialisation: setting.initialisation,
+            knowledge,
+        };
+        let nested = nested(setting.game, position, start, limits, &mut |created| {
+            let now = nodes + created;
+            watch.check(now, true, &|| Findings { nodes: now, ..path.findings() })
+        });
         (nested.findings.efforts[0], nested.findings.nodes)
     }
 }

@@ -10,7 +10,7 @@
 use std::ops::{ControlFlow, Range};
 
 use jlpns_common::efforts::{One, Several, Width};
-use jlpns_common::tree::Tree;
+use jlpns_common::tree::{Knowledge, Tree};
 use jlpns_common::{
     Bounds, ChildFindings, Effort, EffortPair, Findings, Game, Initialisation, Outcome, Question,
     Threshold,
@@ -39,6 +39,14 @@ pub(crate) struct Limits {
     pub nodes: usize,
     /// The descents that it may make.
     pub descents: u64,
+}
+
+/// How a second-level search begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    pub question: Question,
+    pub initialisation: Initialisation,
+    pub knowledge: Knowledge,
 }
 
 /// What a second-level search found.
@@ -75,7 +83,8 @@ pub(crate) fn search<G: Game, W: Width>(
         let open = tree.relevant();
         let part = part_of(question, &open);
         let position = tree.position().clone();
-        let nested = nested(game, initialisation, position, part, limits, &mut |created| {
+        let start = Start { initialisation, knowledge: tree.nested_knowledge(), question: part };
+        let nested = nested(game, position, start, limits, &mut |created| {
             let now = nodes + created;
             watch.check(now, tree.expansions() > 0, &|| Findings { nodes: now, ..tree.findings() })
         });
@@ -100,28 +109,25 @@ pub(crate) fn search<G: Game, W: Width>(
     pns::end(&tree, nodes, peak, stopped)
 }
 
-/// The second level: a search from `position`, in which the game is not over, for the thresholds
-/// of `question`. `check` is told the nodes created and may stop it.
+/// The second level: a search from `position`, in which the game is not over. `check` is told the nodes created and may stop it.
 pub(crate) fn nested<G: Game>(
     game: &G,
-    initialisation: Initialisation,
     position: G::Position,
-    question: Question,
+    start: Start,
     limits: Limits,
     check: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Nested {
+    let Start { question, initialisation, knowledge } = start;
     let capacity = usize::MAX;
     match question.thresholds().1 {
         1 => {
-            grow(Tree::new(game, position, question, One, initialisation, capacity), limits, check)
+            let tree = Tree::new(game, position, question, One, initialisation, capacity);
+            grow(tree.with_knowledge(knowledge), limits, check)
         }
         count => {
             let width = Several(count);
-            grow(
-                Tree::new(game, position, question, width, initialisation, capacity),
-                limits,
-                check,
-            )
+            let tree = Tree::new(game, position, question, width, initialisation, capacity);
+            grow(tree.with_knowledge(knowledge), limits, check)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use jlpns_common::efforts::{One, Several, Width};
 use jlpns_common::graph::{Graph, GraphSettings, Selection};
-use jlpns_common::tree::Tree;
+use jlpns_common::tree::{Knowledge, Tree};
 use jlpns_common::{
     Algorithm, Findings, Game, Initialisation, Question, Threshold, TranspositionTable,
 };
@@ -40,6 +40,9 @@ pub struct SearchSettings {
     pub growth: Growth,
     /// The epsilon of df-pn's 1 + epsilon rule.
     pub epsilon: f64,
+    /// Whether the search asks the game for more than its rules: bounds without search, relevant
+    /// moves, forced moves. The values are the same either way; the papers' figures are without.
+    pub knowledge: bool,
 }
 
 impl Default for SearchSettings {
@@ -53,6 +56,7 @@ impl Default for SearchSettings {
             memory: 1 << 30,
             growth: Growth::default(),
             epsilon: 0.25,
+            knowledge: true,
         }
     }
 }
@@ -190,13 +194,16 @@ fn search_once<G: Game>(
         threshold,
         initialisation: settings.initialisation,
         delayed,
+        knowledge: settings.knowledge,
     };
     match (settings.algorithm, question) {
         (Algorithm::DfPn, Question::Threshold(threshold)) => {
             dfpn::search(setting(threshold, false), position, settings.epsilon, &mut watch)
         }
         (Algorithm::AlphaBeta, Question::Threshold(threshold)) => {
-            alpha_beta::search(setting(threshold, false), position, &mut watch)
+            let knowledge = settings.knowledge;
+            let setting = alpha_beta::Setting { game, table, threshold, knowledge };
+            alpha_beta::search(setting, position, &mut watch)
         }
         (Algorithm::Pds, Question::Threshold(threshold)) => {
             pds::search(setting(threshold, true), position, None, &mut watch)
@@ -229,6 +236,7 @@ fn best_first<G: Game, W: Width>(
             merge: true,
             selection: Selection::default(),
             memory: settings.memory,
+            knowledge: settings.knowledge,
         };
         let graph = Graph::new(game.clone(), position.clone(), question, width, settings);
         return pns::search(graph, watch);
@@ -236,6 +244,8 @@ fn best_first<G: Game, W: Width>(
     let node_bytes = Tree::<G, W>::node_bytes(width.get()) as u64;
     let capacity = usize::try_from(settings.memory / node_bytes).unwrap_or(usize::MAX);
     let tree = Tree::new(game, position.clone(), question, width, initialisation, capacity);
+    let knowledge = if settings.knowledge { Knowledge::BelowRoot } else { Knowledge::Unused };
+    let tree = tree.with_knowledge(knowledge);
     let second_level = match settings.algorithm {
         Algorithm::Pn2 => pn2::SecondLevel::Nodes(settings.growth),
         Algorithm::Gpns2 => pn2::SecondLevel::Descents,

@@ -124,17 +124,17 @@ fn questions(outcomes: usize) -> impl Iterator<Item = Question> {
 fn settings() -> impl Strategy<Value = SearchSettings> {
     (
         prop::sample::select(Algorithm::ALL.to_vec()),
-        any::<bool>(),
-        any::<bool>(),
+        (any::<bool>(), any::<bool>(), any::<bool>()),
         prop_oneof![Just(0.0), Just(0.25), Just(2.0)],
         prop_oneof![Just((1.0, 1.0)), Just((50.0, 30.0)), Just((450_000.0, 300_000.0))],
     )
-        .prop_map(|(algorithm, graph, mobility, epsilon, (a, b))| SearchSettings {
+        .prop_map(|(algorithm, (graph, mobility, knowledge), epsilon, (a, b))| SearchSettings {
             algorithm,
             store: if graph { Store::Graph } else { Store::Tree },
             initialisation: if mobility { Initialisation::Mobility } else { Initialisation::Unit },
             epsilon,
             growth: Growth { a, b },
+            knowledge,
             ..SearchSettings::default()
         })
 }
@@ -285,11 +285,14 @@ fn reports_on_the_way_are_true_and_observers_can_stop() {
     for algorithm in Algorithm::ALL {
         for stop_after in [0, 1] {
             let growth = Growth { a: 200.0, b: 100.0 };
-            let settings = SearchSettings { algorithm, growth, ..SearchSettings::default() };
+            // With knowledge some would need too few nodes.
+            let knowledge = false;
+            let settings =
+                SearchSettings { algorithm, growth, knowledge, ..SearchSettings::default() };
             let mut observer =
                 Checking { solved: &solved, question, nodes: 0, reports: 0, stop_after };
             // A table that keeps little makes the searches long enough to be watched.
-            let table = table_of(64);
+            let table = table_of(if algorithm == Algorithm::AlphaBeta { 2 } else { 64 });
             let mut position = solved.position;
             let end = search(&game, &mut position, question, &settings, &table, &mut observer);
             solved.check_end(question, &end).expect("the end is true");
@@ -310,7 +313,14 @@ fn full_memory_stops_a_search_with_what_it_has() {
     for algorithm in Algorithm::ALL.into_iter().filter(|a| !a.uses_table()) {
         for store in [Store::Tree, Store::Graph] {
             let memory = 100_000;
-            let settings = SearchSettings { algorithm, store, memory, ..SearchSettings::default() };
+            let knowledge = false;
+            let settings = SearchSettings {
+                algorithm,
+                store,
+                memory,
+                knowledge,
+                ..SearchSettings::default()
+            };
             let question = Question::Value(game.scale().bounds());
             let table = table_of(0);
             let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());

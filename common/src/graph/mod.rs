@@ -56,6 +56,10 @@ pub struct GraphSettings {
     pub selection: Selection,
     /// How many bytes the nodes may take.
     pub memory: u64,
+    /// Whether the game is asked for what it knows beyond its rules: thresholds that a node's
+    /// static bounds settle are settled from the start, and nodes below the root have only their
+    /// relevant moves. Off for the papers' figures.
+    pub knowledge: bool,
 }
 
 /// The most thresholds that a graph can have: it marks the locked ones of a node in one word.
@@ -103,7 +107,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         settings: GraphSettings,
     ) -> Graph<G, W> {
         assert!(width.get() <= MAX_THRESHOLDS, "a graph has at most {MAX_THRESHOLDS} thresholds");
-        let evaluation = Evaluation::new(question, width, settings.initialisation);
+        let evaluation = Evaluation::new(question, width, settings.initialisation)
+            .with_knowledge(settings.knowledge);
         let mut store = Store::new(width, settings.merge);
         let root = store.add(game.key(&position), game.to_move(&position), 0);
         evaluation.new_node(&game, &position, |i, pair| store.pairs_mut(root)[i] = pair);
@@ -374,7 +379,11 @@ impl<G: Game, W: Width> Graph<G, W> {
         found: Option<(usize, &[ChildFindings])>,
     ) {
         let mut moves = MoveList::new();
-        self.game.moves(position, &mut moves);
+        if self.settings.knowledge && node != self.root {
+            self.game.relevant_moves(position, &mut moves);
+        } else {
+            self.game.moves(position, &mut moves);
+        }
         let depth = self.store.node(node).depth.saturating_add(1);
         let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
         for &mv in &moves {

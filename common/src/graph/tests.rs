@@ -165,12 +165,14 @@ fn settings() -> impl Strategy<Value = GraphSettings> {
             Selection::VirtualWin,
             Selection::VirtualLoss,
         ]),
+        any::<bool>(),
     )
-        .prop_map(|(initialisation, merge, selection)| GraphSettings {
+        .prop_map(|(initialisation, merge, selection, knowledge)| GraphSettings {
             initialisation,
             merge,
             selection,
             memory: u64::MAX,
+            knowledge,
         })
 }
 
@@ -213,6 +215,7 @@ fn without_merging_the_graph_is_the_tree() {
                 merge: false,
                 selection: Selection::Locking,
                 memory: u64::MAX,
+                knowledge: false,
             };
             let mut graph = Graph::new(game.clone(), game.start(), question, One, settings);
             while graph.select().is_some() {
@@ -241,6 +244,7 @@ fn a_full_graph_refuses_to_expand_and_stays_as_it_was() {
         merge: true,
         selection: Selection::Locking,
         memory: 20_000,
+        knowledge: false,
     };
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
@@ -284,6 +288,7 @@ fn a_full_graph_sheds_what_can_be_found_again_when_findings_come_in() {
         merge: true,
         selection: Selection::Locking,
         memory,
+        knowledge: false,
     };
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);

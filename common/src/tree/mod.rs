@@ -23,6 +23,19 @@ use crate::job::{ChildFindings, Findings, Initialisation, Question};
 pub use arena::NodeIndex;
 use arena::{Arena, Block};
 
+/// Whether a tree asks the game for what it knows beyond its rules: then thresholds that a node's
+/// static bounds settle are settled from the start, and nodes have only their relevant moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Knowledge {
+    /// It does not, as in the papers.
+    #[default]
+    Unused,
+    /// It does, but the root has all of its legal moves, for reports.
+    BelowRoot,
+    /// It does.
+    Everywhere,
+}
+
 /// A tree grown from one position.
 #[derive(Debug)]
 pub struct Tree<'g, G: Game, W> {
@@ -39,6 +52,7 @@ pub struct Tree<'g, G: Game, W> {
     expansions: u64,
     created: u64,
     moves: MoveList,
+    knowledge: Knowledge,
 }
 
 impl<'g, G: Game, W: Width> Tree<'g, G, W> {
@@ -66,9 +80,23 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
             expansions: 0,
             created: 1,
             moves: MoveList::new(),
+            knowledge: Knowledge::Unused,
         };
         tree.choose_threshold();
         tree
+    }
+
+    /// The same tree, which is still nothing but its root, with or without knowledge.
+    #[must_use]
+    pub fn with_knowledge(mut self, knowledge: Knowledge) -> Self {
+        debug_assert_eq!(self.expansions, 0);
+        self.evaluation = self.evaluation.with_knowledge(knowledge != Knowledge::Unused);
+        self.knowledge = knowledge;
+        let (arena, root) = (&mut self.arena, self.path[0]);
+        let write = |index, pair| arena.pairs_mut(root)[index] = pair;
+        self.evaluation.new_node(self.game, &self.position, write);
+        self.choose_threshold();
+        self
     }
 
     /// The bytes of a node with numbers for `thresholds` thresholds.
@@ -160,11 +188,24 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
         self.path.iter().fold(all, |open, &node| still_open(self.arena.pairs(node), open))
     }
 
+    /// The knowledge of a tree whose root is the current node, for a nested search that finds out
+    /// about its children.
+    pub fn nested_knowledge(&self) -> Knowledge {
+        match self.knowledge {
+            Knowledge::BelowRoot if self.path.len() > 1 => Knowledge::Everywhere,
+            knowledge => knowledge,
+        }
+    }
+
     /// Adds the children of the current node, a frontier node, with the numbers that new nodes
     /// start with. `false`, and no change, if there is no room for them.
     pub fn expand(&mut self) -> bool {
         self.moves.clear();
-        self.game.moves(&self.position, &mut self.moves);
+        if self.nested_knowledge() == Knowledge::Everywhere {
+            self.game.relevant_moves(&self.position, &mut self.moves);
+        } else {
+            self.game.moves(&self.position, &mut self.moves);
+        }
         let count = self.moves.len();
         let Some(children) = self.add_children(count) else { return false };
         for (child, &mv) in children.nodes().zip(&self.moves) {

@@ -70,6 +70,11 @@ pub struct SearchFlags {
     #[arg(allow_hyphen_values = true)]
     epsilon: f64,
 
+    /// Whether the search asks the game for more than its rules: bounds without search, relevant
+    /// moves, forced moves [default: true; false for a search of the papers that is named]
+    #[arg(long, value_name = "BOOL", env = "JLPNS_KNOWLEDGE")]
+    knowledge: Option<bool>,
+
     /// How the result is printed
     #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
     output: Output,
@@ -86,6 +91,12 @@ impl SearchFlags {
             Some(_) => Initialisation::Unit,
             None => Initialisation::Mobility,
         })
+    }
+
+    /// The papers' searches know the rules and nothing else, so their figures are without.
+    fn knowledge(&self) -> bool {
+        let named = self.algorithm.is_some_and(|algorithm| algorithm != Algorithm::AlphaBeta);
+        self.knowledge.unwrap_or(!named)
     }
 }
 
@@ -122,6 +133,7 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         memory: flags.memory,
         growth: Growth { a: flags.growth_a, b: flags.growth_b },
         epsilon: flags.epsilon,
+        knowledge: flags.knowledge(),
     };
     let mut watch =
         Watch { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };

@@ -104,6 +104,7 @@ impl SolveSettings {
             merge: self.merge,
             selection: self.selection,
             memory: self.memory,
+            knowledge: false,
         }
     }
 }

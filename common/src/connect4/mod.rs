@@ -2,14 +2,40 @@
 //!
 //! A board is two bitboards, one bit a cell, column by column from the bottom, with one bit more
 //! a column that is always empty: it keeps lines from running over into the next column.
+//!
+//! Here are the rules; what the game knows beyond them has one file an idea:
+//! - `threats`: cells that complete a line, and what must be played because of them.
+//! - `follow_up`: what the player gets who always answers in the same column.
+//! - `idle`: stones whose colour does not matter any more.
+
+/// Calls a method with the number of bits of a column as its last argument, written out for the
+/// usual heights: shifts by a number that the compiler knows take a third of the time.
+macro_rules! by_height {
+    ($game:ident.$method:ident($($argument:expr),*)) => {
+        match $game.height {
+            4 => $game.$method($($argument,)* 5),
+            5 => $game.$method($($argument,)* 6),
+            6 => $game.$method($($argument,)* 7),
+            7 => $game.$method($($argument,)* 8),
+            height => $game.$method($($argument,)* height as usize + 1),
+        }
+    };
+}
+
+mod follow_up;
+mod idle;
+mod threats;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::hash::Hash;
 
 use num_traits::PrimInt;
 
-use crate::game::{Game, Move, MoveList, Player};
-use crate::outcome::{Outcome, OutcomeScale};
+use crate::game::{Game, Move, MoveList, Player, Survey};
+use crate::outcome::{Bounds, Outcome, OutcomeScale};
 
 const LOSS: Outcome = Outcome(0);
 const DRAW: Outcome = Outcome(1);
@@ -26,6 +52,35 @@ pub trait Bitboard:
 impl Bitboard for u64 {}
 impl Bitboard for u128 {}
 
+/// Which of the game's knowledge is used; for measuring what each piece is worth. Threats, which
+/// forced moves and the order of moves come from, are always used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The follow-up rule, for columns that are all even.
+    pub follow_up: bool,
+    /// Pairs of odd columns in it.
+    pub pairs: bool,
+    /// A threat in an odd column in it.
+    pub odd_threat: bool,
+    /// That it can show a loss, and not only that a win is out of reach.
+    pub wins_by_follow_up: bool,
+    /// One key for positions that differ in idle stones only.
+    pub idle_stones: bool,
+}
+
+impl Default for Rules {
+    /// All of them.
+    fn default() -> Rules {
+        Rules {
+            follow_up: true,
+            pairs: true,
+            odd_threat: true,
+            wins_by_follow_up: true,
+            idle_stones: true,
+        }
+    }
+}
+
 /// The game on one size of board.
 #[derive(Clone, Debug)]
 pub struct Connect4<B> {
@@ -35,7 +90,18 @@ pub struct Connect4<B> {
     bottom_row: B,
     /// Every cell.
     full: B,
+    /// Every cell that has, with itself, an odd number of cells up to the top of its column. They
+    /// are the second, fourth, ... of an even number of empty cells, and the first, third, ... of
+    /// an odd number.
+    follower_cells: B,
+    /// The columns from the centre outwards, with their cells.
+    from_centre: Box<[(Move, B)]>,
+    /// The bits of each column of the left half, and how far it is from its mirror image.
+    mirror_columns: Box<[(B, u32)]>,
+    /// The bits of the column that is its own mirror image, if there is one.
+    middle_column: B,
     scale: OutcomeScale,
+    rules: Rules,
 }
 
 /// A position: the stones of the player to move, and all stones.
@@ -77,15 +143,47 @@ impl<B: Bitboard> Connect4<B> {
             height,
             bottom_row: B::zero(),
             full: B::zero(),
+            follower_cells: B::zero(),
+            from_centre: Box::default(),
+            mirror_columns: Box::default(),
+            middle_column: B::zero(),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
+            rules: Rules::default(),
         };
         for column in 0..width {
             game.bottom_row = game.bottom_row | game.cell(column, 0);
             for row in 0..height {
                 game.full = game.full | game.cell(column, row);
+                if (height - row) % 2 == 1 {
+                    game.follower_cells = game.follower_cells | game.cell(column, row);
+                }
             }
         }
+        let field = |column| game.column(column) | game.cell(column, height);
+        let distance = |column| (width - 1 - 2 * column) * (height + 1);
+        let mirror_columns = (0..width / 2).map(|c| (field(c), distance(c))).collect();
+        let middle_column = if width % 2 == 1 { field(width / 2) } else { B::zero() };
+        (game.mirror_columns, game.middle_column) = (mirror_columns, middle_column);
+        let mut columns: Vec<u32> = (0..width).collect();
+        columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
+        game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
         Ok(game)
+    }
+
+    /// The same game with some of its knowledge left out.
+    #[must_use]
+    pub fn with_rules(self, rules: Rules) -> Connect4<B> {
+        Connect4 { rules, ..self }
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The number of rows.
+    pub fn height(&self) -> u32 {
+        self.height
     }
 
     #[inline]
@@ -100,17 +198,24 @@ impl<B: Bitboard> Connect4<B> {
         (all + self.bottom_row) & self.full
     }
 
-    /// Whether four stones of `stones` are in a line.
-    #[inline]
-    fn has_four(&self, stones: B) -> bool {
-        let along = |step: u32| {
-            let pairs = stones & (stones >> step as usize);
-            !(pairs & (pairs >> (2 * step) as usize)).is_zero()
+    /// Whether four stones of `stones` are in a line; `up` is the number of bits of a column.
+    #[inline(always)]
+    fn has_four(&self, stones: B, up: usize) -> bool {
+        let along = |step: usize| {
+            let pairs = stones & (stones >> step);
+            pairs & (pairs >> (2 * step))
         };
-        let up = self.height + 1;
-        (self.height >= 4 && along(1))
-            || (self.width >= 4
-                && (along(up) || (self.height >= 4 && (along(up - 1) || along(up + 1)))))
+        let mut lines = B::zero();
+        if up > 4 {
+            lines = along(1);
+        }
+        if self.width >= 4 {
+            lines = lines | along(up);
+            if up > 4 {
+                lines = lines | along(up - 1) | along(up + 1);
+            }
+        }
+        !lines.is_zero()
     }
 
     fn max_to_move(&self, all: B) -> bool {
@@ -136,16 +241,10 @@ impl<B: Bitboard> Connect4<B> {
     /// The key of the mirror image: the columns' fields in opposite order.
     #[inline]
     fn mirrored(&self, key: B) -> B {
-        let bits = (self.height + 1) as usize;
-        let field =
-            if bits as u32 == Self::BITS { B::max_value() } else { (B::one() << bits) - B::one() };
-        let (mut rest, mut mirror) = (key, B::zero());
-        for column in 0..self.width {
-            if column > 0 {
-                mirror = mirror << bits;
-                rest = rest >> bits;
-            }
-            mirror = mirror | (rest & field);
+        let mut mirror = key & self.middle_column;
+        for &(left, distance) in &self.mirror_columns {
+            let distance = distance as usize;
+            mirror = mirror | ((key & left) << distance) | ((key >> distance) & left);
         }
         mirror
     }
@@ -170,7 +269,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn outcome(&self, position: &Stones<B>) -> Option<Outcome> {
-        if self.has_four(position.mover ^ position.all) {
+        if by_height!(self.has_four(position.mover ^ position.all)) {
             // The player who is not to move made the line.
             Some(if self.max_to_move(position.all) { LOSS } else { WIN })
         } else if position.all == self.full {
@@ -243,6 +342,40 @@ impl<B: Bitboard> Game for Connect4<B> {
         self.playable(position.all).count_ones()
     }
 
+    #[inline]
+    fn static_bounds(&self, position: &Stones<B>) -> Bounds {
+        self.survey(position).bounds
+    }
+
+    #[inline]
+    fn relevant_moves(&self, position: &Stones<B>, moves: &mut MoveList) {
+        let cells = by_height!(self.relevant_cells(*position));
+        // Most lines cross the centre.
+        for &(mv, column) in &self.from_centre {
+            if !(cells & column).is_zero() {
+                moves.push(mv);
+            }
+        }
+    }
+
+    #[inline]
+    fn resistance(&self, position: &Stones<B>) -> u32 {
+        by_height!(self.relevant_cells(*position)).count_ones()
+    }
+
+    #[inline]
+    fn survey(&self, position: &Stones<B>) -> Survey {
+        by_height!(self.judge(*position))
+    }
+
+    #[inline]
+    fn table_key(&self, position: &Stones<B>) -> B {
+        if !self.rules.idle_stones {
+            return self.key(position);
+        }
+        self.key(&by_height!(self.without_idle_stones(*position)))
+    }
+
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {
         let name = text.bytes().next()?;
         let column = COLUMN_NAMES.iter().position(|&n| n == name)? as u32;
@@ -256,108 +389,3 @@ impl<B: Bitboard> Game for Connect4<B> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// A board as rows of cells, with the rules written out: the bitboards are checked against it.
-    #[derive(Clone)]
-    struct Cells {
-        width: usize,
-        height: usize,
-        columns: Vec<Vec<Player>>,
-        to_move: Player,
-    }
-
-    impl Cells {
-        fn at(&self, column: i32, row: i32) -> Option<Player> {
-            let column = self.columns.get(usize::try_from(column).ok()?)?;
-            column.get(usize::try_from(row).ok()?).copied()
-        }
-
-        fn outcome(&self) -> Option<Outcome> {
-            for column in 0..self.width as i32 {
-                for row in 0..self.height as i32 {
-                    for (dc, dr) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
-                        let line: Vec<_> =
-                            (0..4).map(|i| self.at(column + i * dc, row + i * dr)).collect();
-                        if let Some(owner) = line[0]
-                            && line.iter().all(|&c| c == Some(owner))
-                        {
-                            return Some(if owner == Player::Max { WIN } else { LOSS });
-                        }
-                    }
-                }
-            }
-            self.columns.iter().all(|c| c.len() == self.height).then_some(DRAW)
-        }
-    }
-
-    fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
-        let game = Connect4::<B>::new(width, height).unwrap();
-        let mut position = game.start();
-        let mut cells = Cells {
-            width: width as usize,
-            height: height as usize,
-            columns: vec![Vec::new(); width as usize],
-            to_move: Player::Max,
-        };
-        let mut mirror = game.start();
-        let mut played = Vec::new();
-        for &choice in choices {
-            assert_eq!(game.outcome(&position), cells.outcome());
-            assert_eq!(game.key(&position), game.key(&mirror));
-            if cells.outcome().is_some() {
-                break;
-            }
-            let mut moves = MoveList::new();
-            game.moves(&position, &mut moves);
-            let expected: Vec<Move> = (0..width)
-                .filter(|&c| cells.columns[c as usize].len() < height as usize)
-                .map(|c| Move(c as u16))
-                .collect();
-            assert_eq!(moves.to_vec(), expected);
-            assert_eq!(game.mobility(&position) as usize, expected.len());
-            assert_eq!(game.to_move(&position), cells.to_move);
-            let mv = moves[choice % moves.len()];
-            played.push((position, mv));
-            game.play(&mut position, mv);
-            game.play(&mut mirror, Move(width as u16 - 1 - mv.0));
-            cells.columns[usize::from(mv.0)].push(cells.to_move);
-            cells.to_move = cells.to_move.opponent();
-        }
-        for (before, mv) in played.into_iter().rev() {
-            game.undo(&mut position, mv);
-            assert_eq!(position, before);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn bitboards_follow_the_rules(width in 1u32..=11, height in 1u32..=10,
-                                      choices in prop::collection::vec(0usize..64, 0..121)) {
-            if width * (height + 1) <= 64 {
-                follow::<u64>(width, height, &choices);
-            }
-            if width * (height + 1) <= 128 {
-                follow::<u128>(width, height, &choices);
-            }
-        }
-
-        #[test]
-        fn extreme_shapes_follow_the_rules(shape in prop::sample::select(vec![
-            (1, 127), (2, 63), (64, 1), (42, 2), (32, 3), (25, 4), (4, 31), (3, 41), (1, 1)]),
-                                           choices in prop::collection::vec(0usize..64, 0..130)) {
-            follow::<u128>(shape.0, shape.1, &choices);
-        }
-    }
-
-    #[test]
-    fn sizes_out_of_range_are_refused() {
-        assert_eq!(Connect4::<u64>::new(0, 4).unwrap_err(), SizeError::Empty(0, 4));
-        assert_eq!(Connect4::<u64>::new(8, 8).unwrap_err(), SizeError::TooLarge(8, 8, 64));
-        assert!(Connect4::<u128>::new(8, 15).is_ok());
-        assert!(Connect4::<u128>::new(u32::MAX, u32::MAX).is_err());
-    }
-}

@@ -1,0 +1,179 @@
+//! What Connect Four tells of a position without search is true: on every position that can be
+//! reached on small boards, of even and odd height, and on late positions of larger boards, which
+//! a solver decides that knows nothing but the rules.
+
+use std::collections::HashMap;
+
+use jlpns_common::connect4::{Bitboard, Connect4};
+use jlpns_common::{Bounds, Game, MoveList, Outcome, Player};
+use proptest::prelude::*;
+
+/// Minimax by the rules, with a memory, that checks all knowledge about each position it visits.
+struct Checker<B: Bitboard> {
+    game: Connect4<B>,
+    values: HashMap<B, Outcome>,
+    /// The value that goes with a table key.
+    by_table_key: HashMap<B, (Outcome, Player)>,
+    /// Positions where the bounds say more than the rules do.
+    judged: u64,
+    /// Positions with fewer relevant moves than legal ones.
+    narrowed: u64,
+    /// Positions that have another position's table key.
+    identified: u64,
+}
+
+type Stones<B> = <Connect4<B> as Game>::Position;
+
+impl<B: Bitboard> Checker<B> {
+    fn new(width: u32, height: u32) -> Checker<B> {
+        Checker {
+            game: Connect4::new(width, height).expect("a size in range"),
+            values: HashMap::new(),
+            by_table_key: HashMap::new(),
+            judged: 0,
+            narrowed: 0,
+            identified: 0,
+        }
+    }
+
+    fn value(&mut self, position: &mut Stones<B>) -> Outcome {
+        if let Some(outcome) = self.game.outcome(position) {
+            assert_eq!(self.game.static_bounds(position), Bounds::exactly(outcome));
+            return outcome;
+        }
+        let key = self.game.key(position);
+        if let Some(&value) = self.values.get(&key) {
+            return value;
+        }
+        let mut moves = MoveList::new();
+        self.game.moves(position, &mut moves);
+        let mut children = Vec::new();
+        for &mv in &moves {
+            self.game.play(position, mv);
+            children.push((mv, self.value(position)));
+            self.game.undo(position, mv);
+        }
+        let player = self.game.to_move(position);
+        let best = |values: &mut dyn Iterator<Item = Outcome>| match player {
+            Player::Max => values.max(),
+            Player::Min => values.min(),
+        };
+        let value = best(&mut children.iter().map(|child| child.1)).expect("a move");
+        self.values.insert(key, value);
+
+        let shown = || format!("{} is {value:?}", self.game.show(position));
+        let bounds = self.game.static_bounds(position);
+        assert!((bounds.lower..=bounds.upper).contains(&value), "{bounds:?}: {}", shown());
+        self.judged += u64::from(bounds != self.game.scale().bounds());
+
+        let mut relevant = MoveList::new();
+        self.game.relevant_moves(position, &mut relevant);
+        self.narrowed += u64::from(relevant.len() < moves.len());
+        let of = |mv| children.iter().find(|child| child.0 == mv).expect("legal").1;
+        let of_relevant = best(&mut relevant.iter().map(|&mv| of(mv)));
+        assert_eq!(of_relevant, Some(value), "{relevant:?}: {}", shown());
+
+        let survey = self.game.survey(position);
+        assert_eq!(survey.bounds, bounds, "{}", shown());
+        if bounds.value().is_none() {
+            assert_eq!(survey.resistance, self.game.resistance(position), "{}", shown());
+            let only = (relevant.len() == 1).then(|| relevant[0]);
+            assert_eq!(survey.forced, only, "{}", shown());
+        } else {
+            assert_eq!(survey.forced, None);
+        }
+
+        let table_key = self.game.table_key(position);
+        self.identified += u64::from(table_key != key);
+        let same = *self.by_table_key.entry(table_key).or_insert((value, player));
+        assert_eq!(same, (value, player), "{}", shown());
+        assert!(table_key == key || !self.values.contains_key(&table_key), "{}", shown());
+        value
+    }
+}
+
+/// Checks every position that can be reached.
+fn check_all(width: u32, height: u32) -> Checker<u64> {
+    let mut checker = Checker::new(width, height);
+    let mut start = checker.game.start();
+    checker.value(&mut start);
+    checker
+}
+
+#[test]
+fn every_position_of_a_board_of_even_height_is_told_right() {
+    for size in [(4, 4), (6, 2), (3, 6), (2, 8)] {
+        check_all(size.0, size.1);
+    }
+    let checker = check_all(5, 4);
+    assert!(checker.judged * 4 > checker.values.len() as u64, "{}", checker.judged);
+    assert!(checker.narrowed > 0 && checker.identified > 0);
+}
+
+#[test]
+fn every_position_of_a_board_of_odd_height_is_told_right() {
+    for size in [(5, 3), (3, 5), (7, 1), (4, 3), (1, 9)] {
+        check_all(size.0, size.1);
+    }
+    let checker = check_all(4, 5);
+    assert!(checker.judged * 4 > checker.values.len() as u64, "{}", checker.judged);
+    assert!(checker.narrowed > 0 && checker.identified > 0);
+}
+
+/// Plays `choices` of the safe moves, until so many cells are left.
+fn late_position<B: Bitboard>(game: &Connect4<B>, choices: &[usize], left: u32) -> Stones<B> {
+    let mut position = game.start();
+    let cells = game.width() * game.height();
+    for &choice in choices.iter().take((cells - left) as usize) {
+        let mut moves = MoveList::new();
+        // Where a player can win or must lose, so that the game would soon be over, any move goes.
+        game.relevant_moves(&position, &mut moves);
+        if game.static_bounds(&position).value().is_some() {
+            moves.clear();
+            game.moves(&position, &mut moves);
+        }
+        let before = position;
+        game.play(&mut position, moves[choice % moves.len()]);
+        if game.outcome(&position).is_some() {
+            return before;
+        }
+    }
+    position
+}
+
+fn check_late<B: Bitboard>(width: u32, height: u32, choices: &[usize], left: u32) {
+    let mut checker = Checker::<B>::new(width, height);
+    let mut position = late_position(&checker.game, choices, left);
+    if checker.game.mobility(&position) > 0 {
+        checker.game.show(&position);
+    }
+    let stones = checker.game.show(&position).chars().filter(|c| "xo".contains(*c)).count() as u32;
+    // Games that ended early leave too much for a solver without knowledge.
+    if width * height - stones <= left + 2 {
+        checker.value(&mut position);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn late_positions_of_larger_boards_are_told_right(
+        size in prop::sample::select(vec![
+            (7, 6), (6, 6), (8, 6), (5, 8), (7, 4), (9, 4), (7, 5), (8, 5), (9, 5), (7, 7), (5, 7),
+            (6, 7), (4, 11), (10, 5), (6, 9)]),
+        choices in prop::collection::vec(0usize..64, 60),
+        left in 6u32..13,
+    ) {
+        check_late::<u64>(size.0, size.1, &choices, left);
+    }
+
+    #[test]
+    fn late_positions_on_wide_words_are_told_right(
+        size in prop::sample::select(vec![(9, 7), (8, 8), (11, 6), (13, 4)]),
+        choices in prop::collection::vec(0usize..64, 70),
+        left in 6u32..12,
+    ) {
+        check_late::<u128>(size.0, size.1, &choices, left);
+    }
+}
