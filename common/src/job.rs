@@ -162,6 +162,8 @@ pub struct Job {
     pub sub_search: Algorithm,
     /// How its new frontier nodes start.
     pub initialisation: Initialisation,
+    /// Whether it asks the game for more than its rules.
+    pub knowledge: bool,
     /// How many nodes the sub-search may create before it reports what it has.
     pub budget: u64,
 }

@@ -33,6 +33,7 @@ fn settings() -> SolveSettings {
         goal: None,
         sub_search: Algorithm::Gpns,
         initialisation: Initialisation::Unit,
+        knowledge: false,
         merge: true,
         selection: Selection::Locking,
         job_nodes: 1,
@@ -197,6 +198,7 @@ fn keep(directory: &Path, snapshot: Snapshot) {
         fact("goal", "the value"),
         fact("store", "graph"),
         fact("initialisation", "unit"),
+        fact("knowledge", "false"),
     ];
     let header = Header { solve_id: "bench".to_owned(), facts };
     let journal = Journal::open(directory, &header).expect("a new journal").journal;

@@ -92,6 +92,7 @@ fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
         fact("goal", goal),
         fact("store", if settings.merge { "graph" } else { "tree" }.to_owned()),
         fact("initialisation", initialisation.to_owned()),
+        fact("knowledge", settings.knowledge.to_string()),
     ]
 }
 

@@ -229,6 +229,7 @@ impl From<&Job> for v1::Job {
             question: Some(job.question.into()),
             sub_search: v1::Algorithm::from(job.sub_search).into(),
             initialisation: v1::Initialisation::from(job.initialisation).into(),
+            knowledge: job.knowledge,
             budget: job.budget,
         }
     }
@@ -254,6 +255,7 @@ impl TryFrom<v1::Job> for Job {
             question: job.question.ok_or(WireError::Missing("job.question"))?.try_into()?,
             sub_search,
             initialisation: initialisation("job.initialisation", job.initialisation)?,
+            knowledge: job.knowledge,
             budget: in_range("job.budget", job.budget, 1, u64::MAX)?,
         })
     }

@@ -66,8 +66,7 @@ fn solve<G: Game>(
     settings: &SearchSettings,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let table = TranspositionTable::with_bytes(settings.table_bytes())?;
-    let question =
-        threshold.map_or(Question::Value(game.scale().bounds()), Question::Threshold);
+    let question = threshold.map_or(Question::Value(game.scale().bounds()), Question::Threshold);
     let start = Instant::now();
     let end = search(game, &mut game.start(), question, settings, &table, &mut ());
     let seconds = start.elapsed().as_secs_f64();

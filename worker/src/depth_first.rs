@@ -57,12 +57,7 @@ impl<G: Game> Setting<'_, G> {
     /// The same with all that the game knows: the child is the next position with a choice, or one
     /// that is settled. `position` is that position afterwards, and `line` the moves to it.
     #[inline]
-    fn surveyed_child(
-        &self,
-        position: &mut G::Position,
-        mv: Move,
-        line: &mut Vec<Move>,
-    ) -> Child {
+    fn surveyed_child(&self, position: &mut G::Position, mv: Move, line: &mut Vec<Move>) -> Child {
         let before = line.len();
         let mut next = mv;
         loop {

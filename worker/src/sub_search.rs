@@ -68,6 +68,7 @@ impl Searcher for OneSolve {
             algorithm: job.sub_search,
             store: Store::Graph,
             initialisation: job.initialisation,
+            knowledge: job.knowledge,
             max_nodes: Some(job.budget),
             memory,
             ..SearchSettings::default()
@@ -108,7 +109,8 @@ mod tests {
 
     fn job(question: Question, sub_search: Algorithm) -> Job {
         let initialisation = Initialisation::Unit;
-        Job { moves: Vec::new(), question, sub_search, initialisation, budget: 1_000_000 }
+        let (moves, knowledge, budget) = (Vec::new(), false, 1_000_000);
+        Job { moves, question, sub_search, initialisation, knowledge, budget }
     }
 
     fn small() -> Arc<dyn Searcher> {

@@ -135,6 +135,7 @@ fn lease(lease_id: u64) -> v1::Lease {
         question: Question::Threshold(Threshold(1)),
         sub_search: Algorithm::Pns,
         initialisation: Initialisation::Unit,
+        knowledge: true,
         budget: lease_id,
     };
     v1::Lease {

@@ -388,4 +388,3 @@ impl<B: Bitboard> Game for Connect4<B> {
         }
     }
 }
-

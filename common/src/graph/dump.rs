@@ -8,7 +8,7 @@
 
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
-use crate::game::{Game, Move, MoveList, Player};
+use crate::game::{Game, Move, Player};
 use crate::graph::store::MAX_NODES;
 use crate::graph::{Graph, GraphSettings, NodeId, Shed};
 use crate::job::Question;
@@ -147,12 +147,9 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub fn locate(&self, position: &G::Position, moves: &[Move]) -> Option<NodeId> {
         let mut position = position.clone();
         if !self.settings.merge {
-            let mut legal = MoveList::new();
             let step = |node: NodeId, mv: &Move| {
-                legal.clear();
-                self.game.moves(&position, &mut legal);
+                let index = self.expansion(node, &position).iter().position(|other| other == mv)?;
                 self.game.play(&mut position, *mv);
-                let index = legal.iter().position(|other| other == mv)?;
                 self.store.children(node).nth(index)
             };
             return moves.iter().try_fold(self.root, step);

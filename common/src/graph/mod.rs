@@ -221,7 +221,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 return free.then_some((node, threshold));
             }
             let (child, index) = self.most_proving_child(node, threshold)?;
-            self.descend(child, index);
+            self.descend(node, child, index);
         }
     }
 
@@ -244,13 +244,17 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// Plays the move that leads from the current node to `child`, the one at `index` among its
-    /// children. Without merging that is the legal move at `index`. With it, moves that lead to the
-    /// same child may come before; and if the current node stands for a mirror image of the position
-    /// that it was expanded from, it can be any.
-    fn descend(&mut self, child: NodeId, index: usize) {
+    /// children. Without merging that is the move at `index` of its expansion. With it, moves that
+    /// lead to the same child may come before; and if the current node stands for a mirror image of
+    /// the position that it was expanded from, it can be any.
+    fn descend(&mut self, node: NodeId, child: NodeId, index: usize) {
         let key = self.store.key(child);
         let mut legal = MoveList::new();
-        self.game.moves(&self.position, &mut legal);
+        if self.settings.merge {
+            self.game.moves(&self.position, &mut legal);
+        } else {
+            legal = self.expansion(node, &self.position);
+        }
         for at in (index..legal.len()).chain(0..index) {
             let mv = legal[at];
             self.game.play(&mut self.position, mv);
@@ -370,6 +374,17 @@ impl<G: Game, W: Width> Graph<G, W> {
         changed
     }
 
+    /// The moves with which a node is expanded at `position`.
+    fn expansion(&self, node: NodeId, position: &G::Position) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.settings.knowledge && node != self.root {
+            self.game.relevant_moves(position, &mut moves);
+        } else {
+            self.game.moves(position, &mut moves);
+        }
+        moves
+    }
+
     /// Links `node` to its children, new and old; with what a sub-search found about them, if it
     /// did.
     fn add_children(
@@ -378,12 +393,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         position: &mut G::Position,
         found: Option<(usize, &[ChildFindings])>,
     ) {
-        let mut moves = MoveList::new();
-        if self.settings.knowledge && node != self.root {
-            self.game.relevant_moves(position, &mut moves);
-        } else {
-            self.game.moves(position, &mut moves);
-        }
+        let moves = self.expansion(node, position);
         let depth = self.store.node(node).depth.saturating_add(1);
         let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
         for &mv in &moves {

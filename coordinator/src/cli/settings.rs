@@ -56,6 +56,12 @@ pub struct SettingsFlags {
     #[arg(value_parser = values::initialisation())]
     init: Initialisation,
 
+    /// Whether the tree and the jobs ask the game for more than its rules: bounds without search,
+    /// relevant moves, forced moves
+    #[arg(long, value_name = "BOOL", default_value_t = true, env = "JLPNS_KNOWLEDGE")]
+    #[arg(action = clap::ArgAction::Set)]
+    knowledge: bool,
+
     /// Whether the top-level tree keeps one node a way to a position, or one node a position
     #[arg(long, default_value = "graph", env = "JLPNS_STORE", value_parser = values::store())]
     store: Store,
@@ -96,6 +102,7 @@ impl SettingsFlags {
             goal,
             sub_search: self.sub_search,
             initialisation: self.init,
+            knowledge: self.knowledge,
             merge: self.store == Store::Graph,
             selection: self.selection,
             job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),

@@ -20,6 +20,7 @@ fn simulation(spec: &str, sub_search: Algorithm, job_nodes: u64) -> Simulation {
         goal: None,
         sub_search,
         initialisation: Initialisation::Mobility,
+        knowledge: false,
         merge: true,
         selection: Selection::Locking,
         job_nodes,

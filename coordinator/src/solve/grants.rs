@@ -250,6 +250,7 @@ impl Solve {
                     question: claim.question,
                     sub_search: self.settings.sub_search,
                     initialisation: self.settings.initialisation,
+                    knowledge: self.settings.knowledge,
                     budget: claim.budget,
                 };
                 let lease = self.grant(id, Purpose::Recheck(number), job, now);
@@ -288,6 +289,7 @@ impl Solve {
             question,
             sub_search: self.settings.sub_search,
             initialisation: self.settings.initialisation,
+            knowledge: self.settings.knowledge,
             budget: (budget >> self.losses.cut(selected.node)).max(least),
         }
     }

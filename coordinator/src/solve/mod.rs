@@ -64,6 +64,8 @@ pub struct SolveSettings {
     pub sub_search: Algorithm,
     /// How new frontier nodes start, in the tree and in the jobs.
     pub initialisation: Initialisation,
+    /// Whether the tree and the jobs ask the game for more than its rules.
+    pub knowledge: bool,
     /// Whether the top-level tree merges positions that are reached in several ways.
     pub merge: bool,
     /// How frontier nodes are selected while others are out.
@@ -104,7 +106,7 @@ impl SolveSettings {
             merge: self.merge,
             selection: self.selection,
             memory: self.memory,
-            knowledge: false,
+            knowledge: self.knowledge,
         }
     }
 }

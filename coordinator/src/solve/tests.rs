@@ -24,6 +24,7 @@ fn settings(spec: &str, moves: &str, goal: Option<&str>) -> SolveSettings {
         goal,
         sub_search: Algorithm::Pn2,
         initialisation: Initialisation::Unit,
+        knowledge: false,
         merge: true,
         selection: Selection::Locking,
         job_nodes: 60,
@@ -44,6 +45,7 @@ fn run(spec: &GameSpec, job: &Job) -> Findings {
     let settings = SearchSettings {
         algorithm: job.sub_search,
         initialisation: job.initialisation,
+        knowledge: job.knowledge,
         max_nodes: Some(job.budget),
         ..SearchSettings::default()
     };

@@ -33,6 +33,7 @@ fn settings(spec: &str, moves: &str) -> SolveSettings {
         goal: None,
         sub_search: Algorithm::Gpns,
         initialisation: Initialisation::Unit,
+        knowledge: false,
         merge: true,
         selection: Selection::Locking,
         job_nodes: 30,
@@ -86,7 +87,7 @@ fn check_journal(world: &World) {
     assert_eq!((&one.lower, &one.upper), (&other.lower, &other.upper));
 }
 
-fn seeds(count: u64) -> impl Iterator<Item = (u64, StdRng)> {
+fn seeds(count: u64) -> impl Iterator<Item = (u64, StdRng)> + Clone {
     // One seed, or as many as are asked for: JLPNS_SIMULATION_SEED=17 repeats a failure.
     let wanted =
         std::env::var("JLPNS_SIMULATION_SEED").ok().map(|seed| seed.parse().expect("a number"));
@@ -94,6 +95,24 @@ fn seeds(count: u64) -> impl Iterator<Item = (u64, StdRng)> {
         std::env::var("JLPNS_SIMULATION_SEEDS").map_or(1, |times| times.parse().expect("a factor"));
     let range = wanted.map_or(0..count * more, |seed: u64| seed..seed + 1);
     range.map(|seed| (seed, StdRng::seed_from_u64(seed)))
+}
+
+/// Runs something for each seed, on all cores; what came out, in no order.
+fn on_all_cores<T: Send>(count: u64, run: impl Fn(StdRng) -> T + Sync) -> Vec<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let run = &run;
+    std::thread::scope(|scope| {
+        let part = |core: usize| {
+            let own = seeds(count).skip(core).step_by(cores);
+            own.map(|(seed, rng)| {
+                let _seed = Seed(seed);
+                run(rng)
+            })
+            .collect::<Vec<T>>()
+        };
+        let parts: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("a seed failed")).collect()
+    })
 }
 
 /// Says which seed failed.
@@ -134,20 +153,22 @@ fn any_faults(rng: &mut StdRng) -> Faults {
 
 #[test]
 fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
-    let mut sum = Counts::default();
-    for (seed, mut rng) in seeds(2_000) {
-        let _seed = Seed(seed);
+    let all = on_all_cores(2_000, |mut rng| {
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
         settings.sub_search = pick(&mut rng, &[Algorithm::Pns, Algorithm::Gpns, Algorithm::Pn2]);
         settings.merge = rng.random_range(0..4) > 0;
+        settings.knowledge = rng.random_range(0..4) == 0;
         settings.recheck = pick(&mut rng, &[0.0, 0.01, 1.0]);
         settings.selection =
             pick(&mut rng, &[Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss]);
         let count = rng.random_range(1..8);
         let workers = workers(count, &mut rng);
         let faults = any_faults(&mut rng);
-        let counts = run(World::new(settings, faults, workers, rng));
+        run(World::new(settings, faults, workers, rng))
+    });
+    let mut sum = Counts::default();
+    for counts in all {
         sum.worker_crashes += counts.worker_crashes;
         sum.coordinator_crashes += counts.coordinator_crashes;
         sum.partitions += counts.partitions;

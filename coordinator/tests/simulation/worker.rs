@@ -96,6 +96,7 @@ impl Searcher {
             let settings = SearchSettings {
                 algorithm: job.sub_search,
                 initialisation: job.initialisation,
+                knowledge: job.knowledge,
                 max_nodes: Some(job.budget),
                 ..SearchSettings::default()
             };

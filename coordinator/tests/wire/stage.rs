@@ -30,6 +30,7 @@ pub fn settings(spec: &str) -> SolveSettings {
         goal: None,
         sub_search: Algorithm::Pn2,
         initialisation: Initialisation::Unit,
+        knowledge: false,
         merge: true,
         selection: Selection::default(),
         job_nodes: 2_000,

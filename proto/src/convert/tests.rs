@@ -21,13 +21,15 @@ fn job() -> impl Strategy<Value = Job> {
         question(),
         prop::sample::select(&Algorithm::ALL[..8]),
         prop_oneof![Just(Initialisation::Unit), Just(Initialisation::Mobility)],
+        any::<bool>(),
         1..=u64::MAX,
     )
-        .prop_map(|(moves, question, sub_search, initialisation, budget)| Job {
+        .prop_map(|(moves, question, sub_search, initialisation, knowledge, budget)| Job {
             moves,
             question,
             sub_search,
             initialisation,
+            knowledge,
             budget,
         })
 }
@@ -103,6 +105,7 @@ fn sound_job() -> v1::Job {
         sub_search: v1::Algorithm::Pn2.into(),
         initialisation: v1::Initialisation::Unit.into(),
         budget: 1000,
+        knowledge: true,
     }
 }
 

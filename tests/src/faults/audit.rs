@@ -36,6 +36,7 @@ pub fn audit(directory: &Path, spec: &str) -> Audit {
         fact("goal", "the value"),
         fact("store", "graph"),
         fact("initialisation", "mobility"),
+        fact("knowledge", "false"),
     ];
     let header = Header { solve_id: "audit".to_owned(), facts };
     let opened = Journal::open(directory, &header).unwrap_or_else(|error| panic!("{error}"));

@@ -13,7 +13,8 @@ use jlpns_tests::faults::storm::{Outcome, Storm};
 use jlpns_tests::faults::tmpfs::Tmpfs;
 
 const SPEC: &str = "connect4:5x5";
-const ARGS: [&str; 6] = ["--job-nodes", "20000", "--sub-search", "pn2", "--recheck", "0"];
+const ARGS: [&str; 8] =
+    ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
 
 fn step(fault: Fault) -> Step {
     Step { after: 0, fault, lasts: 0 }

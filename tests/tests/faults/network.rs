@@ -13,7 +13,8 @@ use jlpns_tests::faults::watch::soon;
 use jlpns_tests::{Running, jlpns_worker};
 
 const SPEC: &str = "connect4:5x5";
-const ARGS: [&str; 6] = ["--job-nodes", "20000", "--sub-search", "pn2", "--recheck", "0"];
+const ARGS: [&str; 8] =
+    ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
 
 #[test]
 #[ignore = "it breaks real processes, and takes long"]

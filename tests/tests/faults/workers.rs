@@ -20,7 +20,18 @@ const LISTEN: Duration = Duration::from_millis(50);
 #[ignore = "it breaks real processes, and takes long"]
 fn a_worker_that_stands_still_loses_its_lease_and_comes_back() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args = ["--job-nodes", "100000", "--sub-search", "pn2", "--lease", "0.5", "--recheck", "0"];
+    let args = [
+        "--job-nodes",
+        "100000",
+        "--sub-search",
+        "pn2",
+        "--knowledge",
+        "false",
+        "--lease",
+        "0.5",
+        "--recheck",
+        "0",
+    ];
     let mut stage = Stage::open("connect4:5x5", &directory.path().join("journal"), &args);
     let only = worker(&stage.url(), "only");
     stage.watch().until("work has begun", |status| status.jobs > 3);
@@ -46,7 +57,18 @@ fn a_worker_that_stands_still_loses_its_lease_and_comes_back() {
 #[ignore = "it breaks real processes, and takes long"]
 fn a_search_that_gets_no_further_is_given_to_another_worker() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--lease", "2", "--stall", "1"];
+    let args = [
+        "--job-nodes",
+        "2000",
+        "--sub-search",
+        "pn2",
+        "--knowledge",
+        "false",
+        "--lease",
+        "2",
+        "--stall",
+        "1",
+    ];
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     let mut stuck = Impostor::join(&stage.url(), "stuck", 1).expect("a welcome");
     let mut held = Vec::new();
@@ -69,7 +91,8 @@ fn a_search_that_gets_no_further_is_given_to_another_worker() {
 #[ignore = "it breaks real processes, and takes long"]
 fn a_job_that_kills_its_workers_is_split() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--recheck", "0"];
+    let args =
+        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     for instance in 1..=3 {
         let name = format!("victim-{instance}");
@@ -95,7 +118,8 @@ fn a_job_that_kills_its_workers_is_split() {
 #[ignore = "it breaks real processes, and takes long"]
 fn a_liar_is_found_out_and_does_not_come_back() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--recheck", "1"];
+    let args =
+        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "1"];
     let args = [&args[..], &["--await-workers", "4"]].concat();
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     let mut stream = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
@@ -131,7 +155,8 @@ fn a_liar_is_found_out_and_does_not_come_back() {
 #[ignore = "it breaks real processes, and takes long"]
 fn a_lie_that_is_too_large_to_be_searched_again_is_not_believed() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args = ["--job-nodes", "2000", "--sub-search", "pn2", "--recheck", "1"];
+    let args =
+        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "1"];
     let args = [&args[..], &["--await-workers", "4"]].concat();
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     let mut stream = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
@@ -153,7 +178,8 @@ fn a_lie_that_is_too_large_to_be_searched_again_is_not_believed() {
 #[ignore = "it breaks real processes, and takes long"]
 fn workers_that_come_and_go_all_the_time_do_no_harm() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args = ["--job-nodes", "20000", "--sub-search", "pn2", "--recheck", "0"];
+    let args =
+        ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
     let mut stage = Stage::open("woodpush:11", &directory.path().join("journal"), &args);
     let steady = worker(&stage.url(), "steady");
     let mut killed = 0;
