@@ -5,6 +5,7 @@
 //! - `halving`: values by searches for one threshold.
 //! - `pns`: PNS and GPNS; `pn2`: PN2 and GPNS2, and the second level of PDS-PN.
 //! - `depth_first`: what the depth-first searches share; `dfpn`, `pds` and `alpha_beta` are they.
+//! - [`baseline`]: plain alpha-beta of its own, which the searches are measured against.
 //! - [`slots`]: the threads that run the searches of jobs; [`sub_search`] is what they call.
 //! - [`memory`]: sizes of memory as people write them.
 //! - [`client`]: what keeps a worker connected to its coordinator; [`connect`] is the way there.
@@ -13,6 +14,7 @@
 //!   and [`readers`] finds out who can read a file.
 
 mod alpha_beta;
+pub mod baseline;
 pub mod client;
 pub mod connect;
 pub mod credentials;

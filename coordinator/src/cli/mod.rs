@@ -4,6 +4,7 @@
 //!   [`keeping`] is how it is kept on disk, and [`report`] is what both tell of it.
 //! - [`search`]: `jlpns search`, one search in this process.
 //! - [`simulate`]: `jlpns simulate`, a solve on virtual workers.
+//! - [`bench`]: `jlpns bench`, the standard measurements.
 //! - [`status`] and [`health`]: `jlpns status` and `jlpns health`, which [`ask`] a running
 //!   coordinator.
 //! - [`door`]: the flags of who is let in, and [`keys`]: `jlpns keys`, which makes what they name.
@@ -13,6 +14,7 @@
 //! - [`interrupt`]: what Ctrl-C and SIGTERM do.
 
 mod ask;
+mod bench;
 mod door;
 mod health;
 mod interrupt;
@@ -55,6 +57,8 @@ enum Command {
     /// Show how a solve speeds up with the number of workers, without having them: real searches in
     /// virtual time
     Simulate(simulate::SimulateFlags),
+    /// Measure searches and solves against a plain alpha-beta
+    Bench(bench::BenchFlags),
     /// Print the state of a running solve
     Status(status::StatusFlags),
     /// Exit with 0 if a coordinator is serving, with 1 if not
@@ -128,6 +132,7 @@ pub fn run() -> End {
         Command::Serve(flags) => serve::run(&flags),
         Command::Search(flags) => search::run(&flags),
         Command::Simulate(flags) => simulate::run(&flags),
+        Command::Bench(flags) => bench::run(&flags),
         Command::Status(flags) => status::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),

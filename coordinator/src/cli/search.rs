@@ -82,7 +82,7 @@ pub struct SearchFlags {
 
 impl SearchFlags {
     fn algorithm(&self) -> Algorithm {
-        self.algorithm.unwrap_or(Algorithm::DfPn)
+        self.algorithm.unwrap_or(Algorithm::AlphaBeta)
     }
 
     /// The papers' default for a search that is asked for by name; else the faster one.

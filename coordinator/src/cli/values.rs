@@ -133,6 +133,11 @@ pub fn workers(text: &str) -> Result<u32, String> {
     whole(text, 1, MOST_WORKERS)
 }
 
+/// A number of rounds.
+pub fn rounds(text: &str) -> Result<u32, String> {
+    whole(text, 1, 1000)
+}
+
 /// The seed of what is drawn.
 pub fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0, u64::MAX)
