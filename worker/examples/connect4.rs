@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
-//! `pairs`, `odd-threat`, `wins` or `idle`; `--memory 512MiB` is the size of the table, and
+//! `pairs`, `odd-threat` or `wins`; `--memory 512MiB` is the size of the table, and
 //! `--threshold 2` asks for a win only.
 
 use std::time::Instant;
@@ -35,7 +35,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "pairs" => rules.pairs = false,
                 "odd-threat" => rules.odd_threat = false,
                 "wins" => rules.wins_by_follow_up = false,
-                "idle" => rules.idle_stones = false,
                 other => return Err(format!("'{other}' is none of the rules").into()),
             },
             "--plain" => settings.knowledge = false,
@@ -66,8 +65,7 @@ fn solve<G: Game>(
     settings: &SearchSettings,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let table = TranspositionTable::with_bytes(settings.table_bytes())?;
-    let question =
-        threshold.map_or(Question::Value(game.scale().bounds()), Question::Threshold);
+    let question = threshold.map_or(Question::Value(game.scale().bounds()), Question::Threshold);
     let start = Instant::now();
     let end = search(game, &mut game.start(), question, settings, &table, &mut ());
     let seconds = start.elapsed().as_secs_f64();

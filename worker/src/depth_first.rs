@@ -57,12 +57,7 @@ impl<G: Game> Setting<'_, G> {
     /// The same with all that the game knows: the child is the next position with a choice, or one
     /// that is settled. `position` is that position afterwards, and `line` the moves to it.
     #[inline]
-    fn surveyed_child(
-        &self,
-        position: &mut G::Position,
-        mv: Move,
-        line: &mut Vec<Move>,
-    ) -> Child {
+    fn surveyed_child(&self, position: &mut G::Position, mv: Move, line: &mut Vec<Move>) -> Child {
         let before = line.len();
         let mut next = mv;
         loop {
@@ -75,7 +70,7 @@ impl<G: Game> Setting<'_, G> {
                 return Child { key: 0, pair, work: 1, mv, forced, known: true };
             }
             let Some(only) = survey.forced else {
-                let key = self.game.table_key(position).into();
+                let key = self.game.key(position).into();
                 let player = self.game.to_move(position);
                 let pair = self.evaluation().frontier_against(player, survey.resistance);
                 return Child { key, pair, work: 0, mv, forced, known: false };
@@ -183,7 +178,6 @@ impl<'a, G: Game> Path<'a, G> {
     pub fn new(setting: Setting<'a, G>, position: &'a mut G::Position) -> Path<'a, G> {
         let mut root = setting.new_child(position, Move(0), false);
         if setting.knowledge && !root.known {
-            root.key = setting.game.table_key(position).into();
             let verdict = setting.game.static_bounds(position).verdict(setting.threshold);
             if let Some(holds) = verdict {
                 root.pair = EffortPair::solved(holds);

@@ -128,14 +128,20 @@ fn settings() -> impl Strategy<Value = SearchSettings> {
         prop_oneof![Just(0.0), Just(0.25), Just(2.0)],
         prop_oneof![Just((1.0, 1.0)), Just((50.0, 30.0)), Just((450_000.0, 300_000.0))],
     )
-        .prop_map(|(algorithm, (graph, mobility, knowledge), epsilon, (a, b))| SearchSettings {
-            algorithm,
-            store: if graph { Store::Graph } else { Store::Tree },
-            initialisation: if mobility { Initialisation::Mobility } else { Initialisation::Unit },
-            epsilon,
-            growth: Growth { a, b },
-            knowledge,
-            ..SearchSettings::default()
+        .prop_map(|(algorithm, (graph, mobility, knowledge), epsilon, (a, b))| {
+            SearchSettings {
+                algorithm,
+                store: if graph { Store::Graph } else { Store::Tree },
+                initialisation: if mobility {
+                    Initialisation::Mobility
+                } else {
+                    Initialisation::Unit
+                },
+                epsilon,
+                growth: Growth { a, b },
+                knowledge,
+                ..SearchSettings::default()
+            }
         })
 }
 
@@ -314,13 +320,8 @@ fn full_memory_stops_a_search_with_what_it_has() {
         for store in [Store::Tree, Store::Graph] {
             let memory = 100_000;
             let knowledge = false;
-            let settings = SearchSettings {
-                algorithm,
-                store,
-                memory,
-                knowledge,
-                ..SearchSettings::default()
-            };
+            let settings =
+                SearchSettings { algorithm, store, memory, knowledge, ..SearchSettings::default() };
             let question = Question::Value(game.scale().bounds());
             let table = table_of(0);
             let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());
