@@ -56,8 +56,8 @@ pub struct Survey {
 /// sound defaults. `docs/adding-a-game.md` walks through an example.
 ///
 /// What the game knows beyond its rules comes last: [`Game::static_bounds`],
-/// [`Game::relevant_moves`], [`Game::resistance`], [`Game::survey`] and [`Game::table_key`]. Searches
-/// that are told to use knowledge ask for these, all others never call them.
+/// [`Game::relevant_moves`], [`Game::resistance`] and [`Game::survey`]. Searches that are told to use
+/// knowledge ask for these, all others never call them.
 ///
 /// Positions are played and undone in place, so that searches neither copy nor allocate. A method
 /// that takes a position is only called with one that was reached from [`Game::start`] through
@@ -154,14 +154,5 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         // The fewer replies there are, the better.
         let promise = -(moves.len() as i32);
         Survey { bounds, resistance: self.resistance(position), forced, promise }
-    }
-
-    /// The key under which tables keep what is known of the value. Like [`Game::key`], which it is
-    /// by default, but it may cost more and identify more positions: all that have the same player
-    /// to move and the same value for a reason that the game can see. A position's table key must
-    /// not be the key of a position with another value.
-    #[inline]
-    fn table_key(&self, position: &Self::Position) -> Self::Key {
-        self.key(position)
     }
 }

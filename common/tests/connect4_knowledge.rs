@@ -12,14 +12,10 @@ use proptest::prelude::*;
 struct Checker<B: Bitboard> {
     game: Connect4<B>,
     values: HashMap<B, Outcome>,
-    /// The value that goes with a table key.
-    by_table_key: HashMap<B, (Outcome, Player)>,
     /// Positions where the bounds say more than the rules do.
     judged: u64,
     /// Positions with fewer relevant moves than legal ones.
     narrowed: u64,
-    /// Positions that have another position's table key.
-    identified: u64,
 }
 
 type Stones<B> = <Connect4<B> as Game>::Position;
@@ -29,10 +25,8 @@ impl<B: Bitboard> Checker<B> {
         Checker {
             game: Connect4::new(width, height).expect("a size in range"),
             values: HashMap::new(),
-            by_table_key: HashMap::new(),
             judged: 0,
             narrowed: 0,
-            identified: 0,
         }
     }
 
@@ -82,12 +76,6 @@ impl<B: Bitboard> Checker<B> {
         } else {
             assert_eq!(survey.forced, None);
         }
-
-        let table_key = self.game.table_key(position);
-        self.identified += u64::from(table_key != key);
-        let same = *self.by_table_key.entry(table_key).or_insert((value, player));
-        assert_eq!(same, (value, player), "{}", shown());
-        assert!(table_key == key || !self.values.contains_key(&table_key), "{}", shown());
         value
     }
 }
@@ -107,7 +95,7 @@ fn every_position_of_a_board_of_even_height_is_told_right() {
     }
     let checker = check_all(5, 4);
     assert!(checker.judged * 4 > checker.values.len() as u64, "{}", checker.judged);
-    assert!(checker.narrowed > 0 && checker.identified > 0);
+    assert!(checker.narrowed > 0);
 }
 
 #[test]
@@ -117,7 +105,7 @@ fn every_position_of_a_board_of_odd_height_is_told_right() {
     }
     let checker = check_all(4, 5);
     assert!(checker.judged * 4 > checker.values.len() as u64, "{}", checker.judged);
-    assert!(checker.narrowed > 0 && checker.identified > 0);
+    assert!(checker.narrowed > 0);
 }
 
 /// Plays `choices` of the safe moves, until so many cells are left.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
-//! `pairs`, `odd-threat`, `wins` or `idle`; `--memory 512MiB` is the size of the table, and
+//! `pairs`, `odd-threat` or `wins`; `--memory 512MiB` is the size of the table, and
 //! `--threshold 2` asks for a win only.
 
 use std::time::Instant;
@@ -35,7 +35,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "pairs" => rules.pairs = false,
                 "odd-threat" => rules.odd_threat = false,
                 "wins" => rules.wins_by_follow_up = false,
-                "idle" => rules.idle_stones = false,
                 other => return Err(format!("'{other}' is none of the rules").into()),
             },
             "--plain" => settings.knowledge = false,

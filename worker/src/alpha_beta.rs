@@ -59,9 +59,7 @@ impl<G: Game> Setting<'_, G> {
 
     #[inline]
     fn key(&self, position: &G::Position) -> u128 {
-        let key =
-            if self.knowledge { self.game.table_key(position) } else { self.game.key(position) };
-        key.into()
+        self.game.key(position).into()
     }
 
     /// What the table knows of the answer in the position with this key.

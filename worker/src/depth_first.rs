@@ -70,7 +70,7 @@ impl<G: Game> Setting<'_, G> {
                 return Child { key: 0, pair, work: 1, mv, forced, known: true };
             }
             let Some(only) = survey.forced else {
-                let key = self.game.table_key(position).into();
+                let key = self.game.key(position).into();
                 let player = self.game.to_move(position);
                 let pair = self.evaluation().frontier_against(player, survey.resistance);
                 return Child { key, pair, work: 0, mv, forced, known: false };
@@ -178,7 +178,6 @@ impl<'a, G: Game> Path<'a, G> {
     pub fn new(setting: Setting<'a, G>, position: &'a mut G::Position) -> Path<'a, G> {
         let mut root = setting.new_child(position, Move(0), false);
         if setting.knowledge && !root.known {
-            root.key = setting.game.table_key(position).into();
             let verdict = setting.game.static_bounds(position).verdict(setting.threshold);
             if let Some(holds) = verdict {
                 root.pair = EffortPair::solved(holds);

@@ -79,6 +79,9 @@ impl<B: Bitboard> Connect4<B> {
         reachable: B,
         up: usize,
     ) -> Outcome {
+        if (follower_threats & !self.follower_cells).is_zero() {
+            return WIN;
+        }
         let mut bottoms = odd;
         while !bottoms.is_zero() {
             let bottom = lowest(bottoms);

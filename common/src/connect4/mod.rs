@@ -6,7 +6,6 @@
 //! Here are the rules; what the game knows beyond them has one file an idea:
 //! - `threats`: cells that complete a line, and what must be played because of them.
 //! - `follow_up`: what the player gets who always answers in the same column.
-//! - `idle`: stones whose colour does not matter any more.
 
 /// Calls a method with the number of bits of a column as its last argument, written out for the
 /// usual heights: shifts by a number that the compiler knows take a third of the time.
@@ -23,7 +22,6 @@ macro_rules! by_height {
 }
 
 mod follow_up;
-mod idle;
 mod threats;
 
 #[cfg(test)]
@@ -64,20 +62,12 @@ pub struct Rules {
     pub odd_threat: bool,
     /// That it can show a loss, and not only that a win is out of reach.
     pub wins_by_follow_up: bool,
-    /// One key for positions that differ in idle stones only.
-    pub idle_stones: bool,
 }
 
 impl Default for Rules {
     /// All of them.
     fn default() -> Rules {
-        Rules {
-            follow_up: true,
-            pairs: true,
-            odd_threat: true,
-            wins_by_follow_up: true,
-            idle_stones: true,
-        }
+        Rules { follow_up: true, pairs: true, odd_threat: true, wins_by_follow_up: true }
     }
 }
 
@@ -366,14 +356,6 @@ impl<B: Bitboard> Game for Connect4<B> {
     #[inline]
     fn survey(&self, position: &Stones<B>) -> Survey {
         by_height!(self.judge(*position))
-    }
-
-    #[inline]
-    fn table_key(&self, position: &Stones<B>) -> B {
-        if !self.rules.idle_stones {
-            return self.key(position);
-        }
-        self.key(&by_height!(self.without_idle_stones(*position)))
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

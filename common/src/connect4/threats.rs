@@ -25,20 +25,13 @@ enum Tactics<B> {
 }
 
 impl<B: Bitboard> Connect4<B> {
-    /// The cells of the board, filled or empty, that have three of `stones` in a line with them;
-    /// `up` is the number of bits of a column.
+    /// The empty cells that have three of `stones`, which lie on the board, in a line with them. Of
+    /// the filled ones some are among them. `up` is the number of bits of a column.
     #[inline(always)]
-    pub(super) fn completing(&self, stones: B, up: usize) -> B {
-        let upright = if up > 4 { completing_along(stones, 1) & self.full } else { B::zero() };
-        upright | self.completing_empty(stones, up)
-    }
-
-    /// The empty ones of these cells, where `stones` lie on the board: none of them lies above an
-    /// empty cell. Of the filled ones some are missing.
-    #[inline(always)]
-    pub(super) fn completing_empty(&self, stones: B, up: usize) -> B {
+    fn completing(&self, stones: B, up: usize) -> B {
         let mut cells = B::zero();
         if up > 4 {
+            // No stone lies above an empty cell.
             cells = (stones << 1) & (stones << 2) & (stones << 3);
         }
         if self.width >= 4 {
@@ -59,11 +52,11 @@ impl<B: Bitboard> Connect4<B> {
         if playable.is_zero() {
             return Tactics::Full;
         }
-        let wins = self.completing_empty(mover, up) & playable;
+        let wins = self.completing(mover, up) & playable;
         if !wins.is_zero() {
             return Tactics::Wins(lowest(wins));
         }
-        let opponent_threats = self.completing_empty(mover ^ all, up) & !all;
+        let opponent_threats = self.completing(mover ^ all, up) & !all;
         let safe = playable & !(opponent_threats >> 1);
         let immediate = playable & opponent_threats;
         let moves = if immediate.is_zero() {
