@@ -21,7 +21,7 @@ pub struct SearchFlags {
     /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
     spec: String,
 
-    /// The search to run [default: the fastest, dfpn with mobility]
+    /// The search to run [default: the fastest, alpha-beta]
     #[arg(long, value_name = "NAME", env = "JLPNS_ALGORITHM")]
     #[arg(value_parser = values::algorithm(Algorithm::ALL))]
     algorithm: Option<Algorithm>,
