@@ -51,7 +51,7 @@ impl<B: Bitboard> Connect4<B> {
         let followed = empty & self.follower_cells & !odd;
         let winning = follower_threats & followed;
         let reachable = led & !from_here_up(empty, winning);
-        if odd.count_ones() % 2 == 0 {
+        if odd.count_ones().is_multiple_of(2) {
             if !self.pairs_break_all(leader | reachable, odd, up) {
                 WIN
             } else if self.rules.wins_by_follow_up
