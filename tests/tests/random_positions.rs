@@ -14,9 +14,10 @@ const BRUTE_FORCE_LIMIT: u64 = 400_000;
 const SUB_SEARCHES: [&str; 8] =
     ["pns", "gpns", "pn2", "gpns2", "pds", "pds-pn", "dfpn", "alpha-beta"];
 
-/// The moves that `choices` lead to, up to one before the end of the game, and the value of the
-/// position after them.
-fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String)> {
+/// The moves that `choices` lead to, up to one before the end of the game; the value of the position
+/// after them; and whether the game knows it without search: then there would be no work, and
+/// the coordinator would be gone before its workers come.
+fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String, bool)> {
     let mut position = game.start();
     let mut played: Vec<Move> = Vec::new();
     for &choice in choices {
@@ -31,7 +32,8 @@ fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String)> {
         played.push(mv);
     }
     let value = brute_force::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
-    Some((format_moves(game, &played), game.scale().name(value).to_owned()))
+    let known = game.static_bounds(&position).value().is_some();
+    Some((format_moves(game, &played), game.scale().name(value).to_owned(), known))
 }
 
 fn check(
@@ -40,13 +42,15 @@ fn check(
     sub_search: &str,
     job_nodes: u32,
     init: &str,
+    knowledge: bool,
 ) -> Result<(), TestCaseError> {
     let parsed: GameSpec = spec.parse().expect("the specs of this test are good");
     let found = with_game!(parsed.game(), game => position(game, choices));
-    let (moves, value) = found.ok_or_else(|| TestCaseError::reject("too large"))?;
-    let job_nodes = job_nodes.to_string();
+    let (moves, value, known) = found.ok_or_else(|| TestCaseError::reject("too large"))?;
+    let (job_nodes, knowledge) = (job_nodes.to_string(), (knowledge && !known).to_string());
     let args = [spec, "--moves", &moves, "--sub-search", sub_search, "--init", init];
-    let solved = solved_by_two(&[&args[..], &["--job-nodes", &job_nodes]].concat());
+    let sizes = ["--job-nodes", &job_nodes, "--knowledge", &knowledge];
+    let solved = solved_by_two(&[&args[..], &sizes[..]].concat());
     prop_assert_eq!(&solved["value"], &value, "{} after '{}': {}", spec, moves, solved);
     Ok(())
 }
@@ -68,8 +72,9 @@ proptest! {
         sub_search in prop::sample::select(SUB_SEARCHES.to_vec()),
         job_nodes in 200u32..3000,
         init in prop::sample::select(vec!["unit", "mobility"]),
+        knowledge in any::<bool>(),
     ) {
-        check(spec, &choices, sub_search, job_nodes, init)?;
+        check(spec, &choices, sub_search, job_nodes, init, knowledge)?;
     }
 
     #[test]
@@ -82,7 +87,8 @@ proptest! {
         sub_search in prop::sample::select(SUB_SEARCHES.to_vec()),
         job_nodes in 200u32..3000,
         init in prop::sample::select(vec!["unit", "mobility"]),
+        knowledge in any::<bool>(),
     ) {
-        check(spec, &choices, sub_search, job_nodes, init)?;
+        check(spec, &choices, sub_search, job_nodes, init, knowledge)?;
     }
 }

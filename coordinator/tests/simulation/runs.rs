@@ -68,7 +68,7 @@ fn run(mut world: World) -> Counts {
         assert!(world.step(), "something happens until the end");
         world.check();
         seen += 1;
-        assert!(seen < 200_000, "the solve comes to an end: {:?}", world.counts);
+        assert!(seen < 1_000_000, "the solve comes to an end: {:?}", world.counts);
     }
     let solve = world.solve.as_ref().expect("it has ended, and runs");
     let end = solve.end().expect("it is over");
