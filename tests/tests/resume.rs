@@ -90,15 +90,17 @@ fn a_journal_of_another_solve_is_refused() {
 fn ctrl_c_saves_the_solve_and_says_how_to_go_on() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().display().to_string();
-    let args = ["solve", "connect4:6x5", "--data", &data, "--output", "json"];
-    let running = Running::start(&mut jlpns(args));
+    // Without knowledge it takes long enough.
+    let args = ["solve", "connect4:6x5", "--knowledge", "false", "--data", &data];
+    let args = [&args[..], &["--output", "json"]].concat();
+    let running = Running::start(&mut jlpns(&args));
     running.wait_for(LIMIT, |line| line.contains("jobs done").then_some(()));
     signal(&running, "INT");
     let stopped = running.end(LIMIT);
     assert_eq!(stopped.code, Some(3), "{stopped:?}");
     assert!(stopped.stderr.contains("the same command goes on from there"), "{stopped:?}");
     assert!(stopped.stderr.contains(&data), "{stopped:?}");
-    let ended = run(&mut jlpns(args), LIMIT);
+    let ended = run(&mut jlpns(&args), LIMIT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("going on with the solve"), "{ended:?}");
     assert_eq!(ended.json()["value"], "draw");

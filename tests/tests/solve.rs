@@ -39,7 +39,8 @@ fn every_selection_and_store_finds_the_value() {
 #[test]
 fn a_tree_that_does_not_fit_sheds_nodes_and_says_so_and_the_value_is_right() {
     let args = ["solve", "connect4:5x5", "--memory", "1MiB", "--job-nodes", "1000"];
-    let ended = run(jlpns(args).args(["--slots", "2", "--output", "json"]), LIMIT);
+    let more = ["--knowledge", "false", "--slots", "2", "--output", "json"];
+    let ended = run(jlpns(args).args(more), LIMIT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert_eq!(ended.json()["value"], "draw");
     assert!(ended.stderr.contains("fills its memory"), "{}", ended.stderr);
