@@ -95,7 +95,19 @@ impl Container {
         told.trim().to_owned()
     }
 
-    /// Its state: `running`, `paused`, `exited`.
+    /// The state of its process: `T` if it stands still.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such process.
+    pub fn process_state(&self) -> char {
+        let stat = format!("/proc/{}/stat", self.inspect("{{.State.Pid}}"));
+        let stat = std::fs::read_to_string(stat).expect("a process");
+        let after_name = stat.rsplit_once(')').expect("a name").1;
+        after_name.trim_start().chars().next().expect("a state")
+    }
+
+    /// Its state: `running`, `exited`.
     pub fn state(&self) -> String {
         self.inspect("{{.State.Status}}")
     }

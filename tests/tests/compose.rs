@@ -1,4 +1,4 @@
-//! The compose cluster under faults: containers that are killed, paused and cut off, and a
+//! The compose cluster under faults: containers that are killed, stopped and cut off, and a
 //! coordinator that goes on from its volume.
 
 use std::path::Path;
@@ -79,11 +79,11 @@ fn a_compose_cluster_comes_through_faults() {
         println!("round {round}: killed at job {}", before["jobs"]);
 
         // A worker that stands still loses its lease.
-        docker(["pause", worker.id()]);
-        assert_eq!(worker.state(), "paused");
+        docker(["kill", "--signal", "STOP", worker.id()]);
+        soon("it stands still", || (worker.process_state() == 'T').then_some(()));
         let expired = count(&cluster.until("it answers", |_| true), "leases_expired");
         cluster.until("its lease expires", |status| count(status, "leases_expired") > expired);
-        docker(["unpause", worker.id()]);
+        docker(["kill", "--signal", "CONT", worker.id()]);
         cluster.works(3);
 
         // A worker that is killed.
