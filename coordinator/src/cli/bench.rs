@@ -46,12 +46,8 @@ struct Measured {
 }
 
 /// What is measured against the baseline.
-const MEASURED: [Measured; 9] = [
+const MEASURED: [Measured; 8] = [
     Measured { name: "search", args: &["search"] },
-    Measured {
-        name: "search, rules only",
-        args: &["search", "--algorithm", "alpha-beta", "--knowledge", "false"],
-    },
     Measured {
         name: "search, df-pn",
         args: &["search", "--algorithm", "dfpn", "--init", "mobility", "--knowledge", "true"],
