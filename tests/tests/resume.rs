@@ -36,7 +36,7 @@ fn signal(process: &Running, name: &str) {
 fn a_coordinator_that_is_killed_over_and_over_goes_on_where_it_was() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data").display().to_string();
-    let flags = ["--sub-search", "pn2", "--job-nodes", "3000"];
+    let flags = ["--sub-search", "pn2", "--job-nodes", "3000", "--knowledge", "false"];
     let args = [&["connect4:5x5", "--data", &data][..], &flags].concat();
     let (mut coordinator, url) = serve_at("127.0.0.1:0", &args);
     let address = url.trim_start_matches("http://").to_owned();
