@@ -47,7 +47,8 @@ fn two_workers_prove_goals_after_moves() {
 
 #[test]
 fn a_worker_that_is_killed_costs_time_but_not_the_value() {
-    let (coordinator, url) = serve(&["connect4:5x5", "--job-nodes", "50000"]);
+    let (coordinator, url) =
+        serve(&["connect4:5x5", "--job-nodes", "50000", "--knowledge", "false"]);
     let mut unlucky = worker(&url, "unlucky");
     // In the middle of a job, and with jobs behind it.
     until(&url, |status| status["jobs"].as_u64() >= Some(3) && status["leased"] == 1);
