@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Running, jlpns, jlpns_worker};
+use crate::{Running, jlpns, jlpns_worker, run};
 
 /// Far more than anything in the tests takes.
 pub const LIMIT: Duration = Duration::from_secs(180);
@@ -34,6 +34,23 @@ pub fn worker(url: &str, name: &str) -> Running {
 pub fn worker_with(url: &str, name: &str, more: &[&str]) -> Running {
     let args = ["--coordinator", url, "--name", name, "--slots", "1", "--memory", "64MiB"];
     Running::start(&mut jlpns_worker([&args, more].concat()))
+}
+
+/// The state of the solve of the coordinator at `url`, as its command prints it.
+pub fn status(url: &str) -> Value {
+    let ended = run(&mut jlpns(["status", url, "--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    ended.json()
+}
+
+/// Asks for the state until `wanted` says yes.
+pub fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    loop {
+        let status = status(url);
+        if wanted(&status) {
+            return status;
+        }
+    }
 }
 
 /// The result of a coordinator with these arguments and two workers; all must exit with 0.

@@ -1,25 +1,8 @@
 //! A coordinator and workers as processes of their own.
 
-use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, worker};
+use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, status, until, worker};
 use jlpns_tests::{Running, jlpns, run};
-use serde_json::Value;
 use std::process::Command;
-
-fn status(url: &str) -> Value {
-    let ended = run(&mut jlpns(["status", url, "--output", "json"]), LIMIT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    ended.json()
-}
-
-/// Asks for the status until `wanted` says yes.
-fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let status = status(url);
-        if wanted(&status) {
-            return status;
-        }
-    }
-}
 
 fn terminate(process: &Running) {
     let id = process.id().to_string();

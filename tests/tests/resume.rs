@@ -2,25 +2,9 @@
 
 use std::process::Command;
 
-use jlpns_tests::cluster::{LIMIT, serve_at, worker};
+use jlpns_tests::cluster::{LIMIT, serve_at, status, until, worker};
 use jlpns_tests::{Running, jlpns, run};
 use serde_json::Value;
-
-fn status(url: &str) -> Value {
-    let ended = run(&mut jlpns(["status", url, "--output", "json"]), LIMIT);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    ended.json()
-}
-
-/// Asks for the status until `wanted` says yes.
-fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    loop {
-        let status = status(url);
-        if wanted(&status) {
-            return status;
-        }
-    }
-}
 
 fn number(status: &Value, field: &str) -> u64 {
     status[field].as_u64().unwrap_or_else(|| panic!("no number {field} in {status}"))
