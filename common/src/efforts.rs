@@ -119,7 +119,7 @@ impl<W: Width> Evaluation<W> {
         mut write: impl FnMut(usize, EffortPair),
     ) -> bool {
         if self.knowledge {
-            let Survey { bounds, resistance, .. } = game.survey(position);
+            let Survey { bounds, resistance, .. } = game.survey(position, game.scale().bounds());
             let pair = self.frontier_against(game.to_move(position), resistance);
             for index in 0..self.width() {
                 let verdict = bounds.verdict(Threshold(self.first.0 + index as u8));

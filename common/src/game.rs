@@ -41,9 +41,9 @@ pub type MoveList = SmallVec<[Move; 64]>;
 pub struct Survey {
     /// The value lies between these.
     pub bounds: Bounds,
-    /// [`Game::resistance`], unless the bounds meet.
+    /// [`Game::resistance`], unless the bounds settle what is relevant.
     pub resistance: u32,
-    /// The relevant move, if there is only one and the bounds do not meet.
+    /// The relevant move, if there is only one and the bounds do not settle what is relevant.
     pub forced: Option<Move>,
     /// How good the position looks to the player who made the last move: of several moves, the one
     /// that leads to the most promising position is tried first. Only comparisons count.
@@ -142,8 +142,12 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// [`Game::static_bounds`] and what can be said of [`Game::relevant_moves`] without listing
     /// them, in one call: the searches' inner loop. Games that compute the same things for both
     /// save work here.
+    ///
+    /// Outcomes up to `relevant.lower` need not be told apart, nor those from `relevant.upper` on
+    /// (relevancy bounds, GPNS paper, section 4.5): the bounds are true, and as tight as the static
+    /// bounds in between.
     #[inline]
-    fn survey(&self, position: &Self::Position) -> Survey {
+    fn survey(&self, position: &Self::Position, _relevant: Bounds) -> Survey {
         let bounds = self.static_bounds(position);
         if bounds.value().is_some() {
             return Survey { bounds, resistance: 0, forced: None, promise: 0 };

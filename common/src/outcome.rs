@@ -29,6 +29,13 @@ impl Threshold {
         outcome.0 >= self.0
     }
 
+    /// The relevancy bounds of the threshold: the best outcome below it and the worst that reaches
+    /// it.
+    #[inline]
+    pub const fn relevancy_bounds(self) -> Bounds {
+        Bounds { lower: Outcome(self.0.saturating_sub(1)), upper: Outcome(self.0) }
+    }
+
     /// What the answer says of the value: the bounds of `scale` narrowed by it. `None` if the
     /// answer contradicts the scale (threshold 0 disproved).
     pub fn bounds(self, holds: bool, scale: &OutcomeScale) -> Option<Bounds> {

@@ -2,11 +2,13 @@
 //! reached on small boards, of even and odd height, and on late positions of larger boards, which
 //! a solver decides that knows nothing but the rules.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use jlpns_common::connect4::{Bitboard, Connect4};
-use jlpns_common::{Bounds, Game, MoveList, Outcome, Player};
+use jlpns_common::{Bounds, Game, Move, MoveList, Outcome, Player};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
 /// Minimax by the rules, with a memory, that checks all knowledge about each position it visits.
 struct Checker<B: Bitboard> {
@@ -67,16 +69,37 @@ impl<B: Bitboard> Checker<B> {
         let of_relevant = best(&mut relevant.iter().map(|&mv| of(mv)));
         assert_eq!(of_relevant, Some(value), "{relevant:?}: {}", shown());
 
-        let survey = self.game.survey(position);
-        assert_eq!(survey.bounds, bounds, "{}", shown());
-        if bounds.value().is_none() {
-            assert_eq!(survey.resistance, self.game.resistance(position), "{}", shown());
-            let only = (relevant.len() == 1).then(|| relevant[0]);
-            assert_eq!(survey.forced, only, "{}", shown());
-        } else {
-            assert_eq!(survey.forced, None);
+        let settled = bounds.value().is_some();
+        self.check_survey(position, self.game.scale().bounds(), bounds, settled, &relevant);
+        for threshold in self.game.scale().bounds().open_thresholds() {
+            let asked = threshold.relevancy_bounds();
+            let survey = self.game.survey(position, asked);
+            assert_eq!(survey.bounds.verdict(threshold), bounds.verdict(threshold), "{}", shown());
+            assert!((survey.bounds.lower..=survey.bounds.upper).contains(&value), "{}", shown());
+            let settled = bounds.verdict(threshold).is_some();
+            self.check_survey(position, asked, survey.bounds, settled, &relevant);
         }
         value
+    }
+
+    fn check_survey(
+        &self,
+        position: &Stones<B>,
+        asked: Bounds,
+        bounds: Bounds,
+        settled: bool,
+        relevant: &[Move],
+    ) {
+        let survey = self.game.survey(position, asked);
+        let shown = || self.game.show(position);
+        assert_eq!(survey.bounds, bounds, "{}", shown());
+        let only = (relevant.len() == 1).then(|| relevant[0]);
+        if settled {
+            assert_eq!(survey.forced, None, "{}", shown());
+        } else {
+            assert_eq!(survey.resistance, self.game.resistance(position), "{}", shown());
+            assert_eq!(survey.forced, only, "{}", shown());
+        }
     }
 }
 
@@ -129,39 +152,54 @@ fn late_position<B: Bitboard>(game: &Connect4<B>, choices: &[usize], left: u32) 
     position
 }
 
-fn check_late<B: Bitboard>(width: u32, height: u32, choices: &[usize], left: u32) {
+/// Checks the positions below a late one; how many there were.
+fn check_late<B: Bitboard>(width: u32, height: u32, choices: &[usize], left: u32) -> usize {
     let mut checker = Checker::<B>::new(width, height);
     let mut position = late_position(&checker.game, choices, left);
-    if checker.game.mobility(&position) > 0 {
-        checker.game.show(&position);
-    }
     let stones = checker.game.show(&position).chars().filter(|c| "xo".contains(*c)).count() as u32;
     // Games that ended early leave too much for a solver without knowledge.
     if width * height - stones <= left + 2 {
         checker.value(&mut position);
     }
+    checker.values.len()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+/// Checks the positions below random late ones of these boards, and that they were enough.
+fn check_random<B: Bitboard>(sizes: &'static [(u32, u32)], cases: u32, enough: usize) {
+    let mut runner = TestRunner::new(ProptestConfig { cases, ..ProptestConfig::default() });
+    let checked = Cell::new(0);
+    let cases = (prop::sample::select(sizes), prop::collection::vec(0usize..64, 70), 6u32..13);
+    let outcome = runner.run(&cases, |((width, height), choices, left)| {
+        checked.set(checked.get() + check_late::<B>(width, height, &choices, left));
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    assert!(checked.get() >= enough, "{} positions", checked.get());
+}
 
-    #[test]
-    fn late_positions_of_larger_boards_are_told_right(
-        size in prop::sample::select(vec![
-            (7, 6), (6, 6), (8, 6), (5, 8), (7, 4), (9, 4), (7, 5), (8, 5), (9, 5), (7, 7), (5, 7),
-            (6, 7), (4, 11), (10, 5), (6, 9)]),
-        choices in prop::collection::vec(0usize..64, 60),
-        left in 6u32..13,
-    ) {
-        check_late::<u64>(size.0, size.1, &choices, left);
-    }
+#[test]
+fn late_positions_of_larger_boards_are_told_right() {
+    const SIZES: &[(u32, u32)] = &[
+        (7, 6),
+        (6, 6),
+        (8, 6),
+        (5, 8),
+        (7, 4),
+        (9, 4),
+        (7, 5),
+        (8, 5),
+        (9, 5),
+        (7, 7),
+        (5, 7),
+        (6, 7),
+        (4, 11),
+        (10, 5),
+        (6, 9),
+    ];
+    check_random::<u64>(SIZES, 4000, 100_000);
+}
 
-    #[test]
-    fn late_positions_on_wide_words_are_told_right(
-        size in prop::sample::select(vec![(9, 7), (8, 8), (11, 6), (13, 4)]),
-        choices in prop::collection::vec(0usize..64, 70),
-        left in 6u32..12,
-    ) {
-        check_late::<u128>(size.0, size.1, &choices, left);
-    }
+#[test]
+fn late_positions_on_wide_words_are_told_right() {
+    check_random::<u128>(&[(9, 7), (8, 8), (11, 6), (13, 4)], 2000, 50_000);
 }

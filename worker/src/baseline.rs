@@ -3,7 +3,8 @@
 //!
 //! Bitboards; moves that let the opponent win at once are left out, and the others tried by how
 //! many winning cells they make, from the centre outwards; one table with an entry of eight bytes a
-//! position, the last one kept. The value is found by one search with the window from loss to win.
+//! position, the last one kept. The value is found by a search for a win, and one for a draw if there
+//! is none.
 
 use jlpns_common::Outcome;
 
@@ -45,7 +46,9 @@ pub fn solve(width: u32, height: u32) -> Result<Solved, BoardError> {
         return Err(BoardError(width, height));
     }
     let mut search = Search::new(width, height);
-    let value = search.value(0, 0, LOSS, WIN);
+    // Windows of nothing but one question, as those solvers ask: is it won, and if not, is it drawn?
+    let won = search.value(0, 0, DRAW, WIN);
+    let value = if won == WIN { WIN } else { search.value(0, 0, LOSS, DRAW) };
     Ok(Solved { value: Outcome((value + 1) as u8), nodes: search.nodes })
 }
 

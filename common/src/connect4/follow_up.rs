@@ -23,20 +23,22 @@
 
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4, Stones};
-use crate::outcome::Outcome;
+use crate::outcome::{Bounds, Outcome};
 
 const LOSS: Outcome = Outcome(0);
 const DRAW: Outcome = Outcome(1);
 const WIN: Outcome = Outcome(2);
 
 impl<B: Bitboard> Connect4<B> {
-    /// The best that the player to move can still reach, as far as the follow-up rule can tell;
-    /// there must be no line on the board yet, nor one that the player to move can make at once.
+    /// The best that the player to move can still reach, as far as the follow-up rule can tell and
+    /// the leader's relevancy bounds ask; there must be no line on the board yet, nor one that the
+    /// player to move can make at once.
     #[inline(always)]
     pub(super) fn most_for_leader(
         &self,
         position: Stones<B>,
         follower_threats: B,
+        relevant: Bounds,
         up: usize,
     ) -> Outcome {
         if !self.rules.follow_up {
@@ -52,11 +54,14 @@ impl<B: Bitboard> Connect4<B> {
         let winning = follower_threats & followed;
         let reachable = led & !from_here_up(empty, winning);
         if odd.count_ones().is_multiple_of(2) {
-            if !self.pairs_break_all(leader | reachable, odd, up) {
-                WIN
-            } else if self.rules.wins_by_follow_up
-                && (!winning.is_zero() || self.has_four((leader ^ all) | followed, up))
+            let loses = relevant.lower == LOSS
+                && self.rules.wins_by_follow_up
+                && (!winning.is_zero() || self.has_four((leader ^ all) | followed, up));
+            if !(loses || relevant.upper > DRAW)
+                || !self.pairs_break_all(leader | reachable, odd, up)
             {
+                WIN
+            } else if loses {
                 LOSS
             } else {
                 DRAW

@@ -334,7 +334,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn static_bounds(&self, position: &Stones<B>) -> Bounds {
-        self.survey(position).bounds
+        self.survey(position, self.scale.bounds()).bounds
     }
 
     #[inline]
@@ -354,8 +354,8 @@ impl<B: Bitboard> Game for Connect4<B> {
     }
 
     #[inline]
-    fn survey(&self, position: &Stones<B>) -> Survey {
-        by_height!(self.judge(*position))
+    fn survey(&self, position: &Stones<B>, relevant: Bounds) -> Survey {
+        by_height!(self.judge(*position, relevant))
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

@@ -81,20 +81,21 @@ impl<B: Bitboard> Connect4<B> {
         }
     }
 
-    /// All that is known of a position.
+    /// All that is known of a position; outcomes beyond the relevancy bounds are not told apart.
     #[inline(always)]
-    pub(super) fn judge(&self, position: Stones<B>, up: usize) -> Survey {
+    pub(super) fn judge(&self, position: Stones<B>, relevant: Bounds, up: usize) -> Survey {
         let Stones { mover, all } = position;
         let lost = self.has_four(mover ^ all, up);
         let value = match self.tactics(position, up) {
             Tactics::Open { moves, opponent_threats } if !lost => {
-                let upper = self.most_for_leader(position, opponent_threats, up);
+                let relevant = self.turned_for_min(all, relevant);
+                let upper = self.most_for_leader(position, opponent_threats, relevant, up);
                 let bounds = Bounds { lower: Outcome(0), upper };
                 let forced = (lowest(moves) == moves).then(|| self.move_at(moves));
                 return Survey {
-                    bounds: self.bounds_for_max(all, bounds),
+                    bounds: self.turned_for_min(all, bounds),
                     resistance: moves.count_ones(),
-                    forced: forced.filter(|_| bounds.value().is_none()),
+                    forced: forced.filter(|_| upper > relevant.lower),
                     promise: opponent_threats.count_ones() as i32,
                 };
             }
@@ -103,17 +104,18 @@ impl<B: Bitboard> Connect4<B> {
             Tactics::Full => 1,
             Tactics::Wins(_) => 2,
         };
-        let bounds = self.bounds_for_max(all, Bounds::exactly(Outcome(value)));
+        let bounds = self.turned_for_min(all, Bounds::exactly(Outcome(value)));
         Survey { bounds, resistance: 0, forced: None, promise: 0 }
     }
 
-    /// Bounds for the player to move as bounds for Max.
+    /// Bounds for the player to move as bounds for Max, and the other way round.
     #[inline(always)]
-    fn bounds_for_max(&self, all: B, bounds: Bounds) -> Bounds {
+    fn turned_for_min(&self, all: B, bounds: Bounds) -> Bounds {
         if self.max_to_move(all) {
             bounds
         } else {
-            let turned = |outcome: Outcome| Outcome(2 - outcome.0);
+            // A threshold beyond the scale has a relevancy bound beyond it.
+            let turned = |outcome: Outcome| Outcome(2u8.saturating_sub(outcome.0));
             Bounds { lower: turned(bounds.upper), upper: turned(bounds.lower) }
         }
     }

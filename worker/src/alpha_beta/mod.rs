@@ -38,7 +38,7 @@ impl<G: Game> Setting<'_, G> {
     #[inline]
     fn survey(&self, position: &G::Position) -> Survey {
         if self.knowledge {
-            return self.game.survey(position);
+            return self.game.survey(position, self.threshold.relevancy_bounds());
         }
         let (bounds, resistance) = match self.game.outcome(position) {
             Some(outcome) => (Bounds::exactly(outcome), 0),
@@ -187,7 +187,6 @@ impl<G: Game> Search<'_, G> {
         for &mv in relevant.iter().chain(legal.iter().filter(|mv| !relevant.contains(mv))) {
             let mut child = self.survey_child(mv);
             if child.verdict.is_none() {
-                self.identify(&mut child);
                 child.verdict = self.setting.remembered(child.key);
             }
             self.nodes += u64::from(child.verdict.is_none());
@@ -287,16 +286,13 @@ impl<G: Game> Search<'_, G> {
             match child.verdict {
                 Some(holds) if holds == good => return Some(good),
                 Some(_) => {}
-                None => self.children.push(child),
+                None => {
+                    self.setting.table.prefetch(child.key);
+                    self.children.push(child);
+                }
             }
         }
-        for index in first..self.children.len() {
-            let mut child = self.children[index];
-            self.identify(&mut child);
-            self.setting.table.prefetch(child.key);
-            self.children[index] = child;
-        }
-        // A loop of nothing but look-ups waits for the memory once, not once a child.
+        // The memory had the time of the surveys to come.
         let mut open = first;
         for index in first..self.children.len() {
             let child = self.children[index];
@@ -322,8 +318,7 @@ impl<G: Game> Search<'_, G> {
         (open == first).then_some(!good)
     }
 
-    /// Surveys the position after `mv`, and those that follow from it by force. Its key is still
-    /// to be set if positions are copied: it may turn out not to be needed.
+    /// Surveys the position after `mv`, and those that follow from it by force.
     #[inline]
     fn survey_child(&mut self, mv: Move) -> Child {
         let line = self.line.len();
@@ -348,25 +343,17 @@ impl<G: Game> Search<'_, G> {
         let promise = promise.unwrap_or(0);
         let position = copy.as_ref().unwrap_or(self.position);
         let player = self.setting.game.to_move(position);
-        let (mut key, mut place) = (0, 0);
-        if let Some(copy) = copy {
-            if verdict.is_none() {
+        let key = if verdict.is_some() { 0 } else { self.setting.key(position) };
+        let mut place = 0;
+        match copy {
+            Some(copy) if verdict.is_none() => {
                 place = self.positions.len() as u32;
                 self.positions.push(copy);
             }
-        } else {
-            key = if verdict.is_some() { 0 } else { self.setting.key(position) };
-            self.take_back(line);
+            Some(_) => {}
+            None => self.take_back(line),
         }
         Child { key, promise, mv, place, forced, resistance, player, verdict }
-    }
-
-    /// Sets the key of an undecided child.
-    #[inline]
-    fn identify(&self, child: &mut Child) {
-        if Self::COPIED {
-            child.key = self.setting.key(&self.positions[child.place as usize]);
-        }
     }
 
     #[inline]

@@ -48,7 +48,7 @@ impl<G: Game> Setting<'_, G> {
         loop {
             self.game.play(position, next);
             line.push(next);
-            let survey = self.game.survey(position);
+            let survey = self.game.survey(position, self.threshold.relevancy_bounds());
             let forced = (line.len() - before - 1) as u16;
             if let Some(holds) = survey.bounds.verdict(self.threshold) {
                 let pair = EffortPair::solved(holds);
@@ -56,6 +56,7 @@ impl<G: Game> Setting<'_, G> {
             }
             let Some(only) = survey.forced else {
                 let key = self.game.key(position).into();
+                self.table.prefetch(key);
                 let player = self.game.to_move(position);
                 let pair = self.evaluation().frontier_against(player, survey.resistance);
                 return Child { key, pair, work: 0, mv, forced, known: false };

@@ -325,7 +325,7 @@ impl<'a, G: Game> Path<'a, G> {
                 break;
             }
         }
-        // A loop of nothing but look-ups waits for the memory once, not once a child.
+        // The memory had the time of the surveys to come.
         for child in &mut self.children[first..] {
             let remembered = !decided && !child.known && self.setting.look_up(child);
             self.nodes += u64::from(!self.setting.delayed && !remembered);
