@@ -11,7 +11,8 @@
 //! to wake up is in it.
 //!
 //! `JLPNS_BENCH_CONNECTIONS` and `JLPNS_BENCH_SECONDS` set another number of connections for the
-//! first part, and another time for each line.
+//! first part, and another time for each line. Arguments name the lines to be measured, as
+//! connections and slots: `cargo bench -p jlpns-tests --bench load -- 64x16`.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -77,6 +78,8 @@ struct Worker {
     heartbeat: Duration,
     /// Since when each free slot waits.
     free: VecDeque<Instant>,
+    /// Leases that came before there was a free slot: they take the next ones.
+    ahead: usize,
     running: VecDeque<Running>,
 }
 
@@ -127,7 +130,7 @@ impl Worker {
             other => panic!("{other:?} instead of a welcome"),
         };
         let free = (0..slots).map(|_| Instant::now()).collect();
-        Worker { meter, outbound, inbound, heartbeat, free, running: VecDeque::new() }
+        Worker { meter, outbound, inbound, heartbeat, free, ahead: 0, running: VecDeque::new() }
     }
 
     /// Works until the coordinator is gone.
@@ -165,7 +168,9 @@ impl Worker {
                         self.meter.waits().push(now - since);
                     }
                 }
+                // The slot of a job that is called back, which the coordinator holds for free already.
                 None => {
+                    self.ahead += 1;
                     self.meter.ahead.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -196,7 +201,9 @@ impl Worker {
             self.meter.reports.fetch_add(due as u64, Ordering::Relaxed);
         }
         let sent = Instant::now();
-        self.free.extend((0..due).map(|_| sent));
+        let taken = due.min(self.ahead);
+        self.ahead -= taken;
+        self.free.extend((taken..due).map(|_| sent));
         self.say(v1::WorkerBatch { reports, ..Default::default() }).await
     }
 
@@ -378,15 +385,18 @@ async fn main() {
         "| job | connections | slots each | durable | jobs/s | wait p50 | p99 | max | coordinator, cores | per job | load, cores |"
     );
     println!("|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|");
-    for durable in [false, true] {
-        let measure_for = seconds.unwrap_or(Duration::from_secs(20));
-        measure(&Run { connections, slots: 1, job: SECOND, durable, measure: measure_for }).await;
-    }
-    for durable in [false, true] {
-        for (connections, slots) in EMPTY {
-            let measure_for = seconds.unwrap_or(Duration::from_secs(5));
-            let job = Duration::ZERO;
-            measure(&Run { connections, slots, job, durable, measure: measure_for }).await;
+    let names: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with("--")).collect();
+    let second = [(connections, 1, SECOND, 20)];
+    let empty = EMPTY.map(|(connections, slots)| (connections, slots, Duration::ZERO, 5));
+    for lines in [&second[..], &empty] {
+        for durable in [false, true] {
+            for &(connections, slots, job, usual) in lines {
+                let name = format!("{connections}x{slots}");
+                if names.is_empty() || names.contains(&name) {
+                    let measure_for = seconds.unwrap_or(Duration::from_secs(usual));
+                    measure(&Run { connections, slots, job, durable, measure: measure_for }).await;
+                }
+            }
         }
     }
 }
