@@ -32,6 +32,7 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_tests::cluster::{serve, status};
 use jlpns_worker::connect::{Connector, Dial};
 use rand::RngExt;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until};
 use tokio_stream::wrappers::ReceiverStream;
@@ -377,6 +378,9 @@ fn load_average() -> String {
 
 #[tokio::main]
 async fn main() {
+    // Each connection is an open file, here as there; the coordinator sees to its own limit.
+    let files = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files }).expect("more files");
     let connections = setting("JLPNS_BENCH_CONNECTIONS", 1_000) as usize;
     let seconds = std::env::var("JLPNS_BENCH_SECONDS").is_ok();
     let seconds = seconds.then(|| Duration::from_secs(setting("JLPNS_BENCH_SECONDS", 1)));
