@@ -48,7 +48,15 @@ fn binaries() -> &'static Path {
         let target = folder.parent().expect("tests are in TARGET/PROFILE/deps");
         let name = folder.file_name().and_then(|name| name.to_str()).expect("a profile's name");
         let profile = if name == "debug" { "dev" } else { name };
-        let status = Command::new(env!("CARGO"))
+        let mut build = Command::new(env!("CARGO"));
+        // What Cargo tells the test of its package: build scripts that look at the same variables
+        // would run anew, and with them nearly everything, in each build outside and inside a test.
+        let own =
+            |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+        for (name, _) in std::env::vars().filter(|(name, _)| own(name)) {
+            build.env_remove(name);
+        }
+        let status = build
             .args(["build", "--quiet", "--workspace", "--bins", "--profile", profile])
             .arg("--target-dir")
             .arg(target)

@@ -2,7 +2,7 @@
 
 use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, status, until, worker};
 use jlpns_tests::{Running, jlpns, run};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn terminate(process: &Running) {
     let id = process.id().to_string();
@@ -100,4 +100,20 @@ fn an_address_that_is_taken_is_a_failure_that_says_so() {
     let ended = run(&mut jlpns(["serve", "connect4:7x6", "--listen", address]), LIMIT);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains(&format!("cannot listen on {address}")), "{ended:?}");
+}
+
+#[test]
+fn a_coordinator_makes_room_for_more_workers_than_a_shell_usually_does() {
+    let serve = jlpns(["serve", "connect4:7x6", "--listen", "127.0.0.1:0"]);
+    let mut low = Command::new("sh");
+    low.args(["-c", "ulimit -S -n 48 && exec \"$0\" \"$@\""]).arg(serve.get_program());
+    low.args(serve.get_args()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let coordinator = Running::start(&mut low);
+    coordinator.wait_for(LIMIT, |line| line.contains("listening on ").then_some(()));
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", coordinator.id()));
+    let limits = limits.expect("the coordinator runs");
+    let files = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let limits: Vec<&str> = files.expect("a limit on open files").split_whitespace().collect();
+    assert_eq!(limits[0], limits[1], "the soft limit is as high as the hard one");
+    assert_ne!(limits[0], "48");
 }

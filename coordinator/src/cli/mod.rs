@@ -16,6 +16,7 @@
 mod ask;
 mod bench;
 mod door;
+mod files;
 mod health;
 mod interrupt;
 mod keeping;

@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use super::door::DoorFlags;
+use super::files;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
@@ -72,6 +73,7 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
     let progress = Progress::start("info");
     door.tell();
+    files::make_room_for(door.door.limits().connections);
     let spec = settings.spec.to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // First, so that an address that is taken leaves the journal alone.

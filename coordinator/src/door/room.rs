@@ -69,9 +69,11 @@ impl<T> Room<T> {
 
     /// A connection has shown that it belongs. False if it has had to go before.
     pub fn befriend(&mut self, id: ConnectionId) -> bool {
-        let found = self.strangers.remove(&id).is_some();
-        self.friends += usize::from(found);
-        found
+        if self.strangers.remove(&id).is_none() {
+            return false;
+        }
+        self.friends += 1;
+        true
     }
 
     /// A connection is over.

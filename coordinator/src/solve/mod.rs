@@ -7,7 +7,7 @@
 //!
 //! - `reports`: from a report to its fold, and what is durable in between.
 //! - `losses`: jobs that kill their workers.
-//! - `trust`: searching again what workers claim.
+//! - `trust`: searching again what workers claim, those claims in `open_claims`.
 //! - `resume`: taking up snapshots and records.
 //!
 //! Time is the time since this process took up the solve, and comes in with each call.
@@ -17,6 +17,7 @@ mod findings;
 mod grants;
 mod losses;
 mod notice;
+mod open_claims;
 mod record;
 mod reports;
 mod resume;
@@ -301,8 +302,9 @@ impl Solve {
         let pulse = leased.then(|| self.heard + self.settings.lease_length / 4);
         let idle = self.scheduler.idle_workers().next().is_some();
         let parked = self.losses.next_due().filter(|&due| idle && due > self.heard);
-        let back = self.missed.values().filter(|&&until| until > self.heard);
-        let back = back.min().copied().filter(|_| self.is_answered());
+        // Asked for after each event, and many may be missed: only when it matters.
+        let missed = self.is_answered().then(|| self.missed.values());
+        let back = missed.into_iter().flatten().filter(|&&until| until > self.heard).min().copied();
         [self.scheduler.next_deadline(), pulse, parked, back].into_iter().flatten().min()
     }
 

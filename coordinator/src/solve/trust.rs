@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jlpns_common::{EffortPair, Findings, Move, Question};
 
 use super::event::LeaseId;
+use super::open_claims::OpenClaims;
 use super::record::Report;
 
 /// A worker is proven when so many of its claims are confirmed.
@@ -125,8 +126,8 @@ pub struct Trust {
     share: f64,
     standings: BTreeMap<String, Standing>,
     claims: BTreeMap<u64, Claim>,
-    /// The claims whose recheck is not out; disputed ones first, because much may hang on them.
-    open: BTreeSet<(bool, u64)>,
+    /// The claims whose recheck is not out.
+    open: OpenClaims,
     /// The last claim of each worker that is not confirmed, for when a snapshot is to be settled.
     last_claims: BTreeMap<String, Claim>,
     confirmed: u64,
@@ -140,7 +141,7 @@ impl Trust {
             share,
             standings: BTreeMap::new(),
             claims: BTreeMap::new(),
-            open: BTreeSet::new(),
+            open: OpenClaims::default(),
             last_claims: BTreeMap::new(),
             confirmed: 0,
             disputes: 0,
@@ -228,24 +229,24 @@ impl Trust {
         if self.claims.contains_key(&claim.number) {
             return;
         }
-        self.open.insert((claim.against.is_none(), claim.number));
+        self.open.insert(&claim);
         self.claims.insert(claim.number, claim);
     }
 
     /// Drops a claim without a verdict.
     pub fn remove(&mut self, number: u64) -> Option<Claim> {
         let claim = self.claims.remove(&number)?;
-        self.open.remove(&(claim.against.is_none(), number));
+        self.open.remove(&claim);
         Some(claim)
     }
 
     /// Changes a claim, and with it whether it is open.
     fn change(&mut self, number: u64, change: impl FnOnce(&mut Claim)) {
         let Some(claim) = self.claims.get_mut(&number) else { return };
-        self.open.remove(&(claim.against.is_none(), number));
+        self.open.remove(claim);
         change(claim);
         if claim.out.is_none() {
-            self.open.insert((claim.against.is_none(), number));
+            self.open.insert(claim);
         }
     }
 
@@ -273,7 +274,7 @@ impl Trust {
 
     /// The next claim that `worker` can search again.
     pub fn claim_for(&self, worker: &str) -> Option<&Claim> {
-        self.open.iter().map(|(_, number)| &self.claims[number]).find(|c| c.is_for(worker))
+        self.open.next_for(worker).map(|number| &self.claims[&number])
     }
 
     /// Whether one of `workers` can still decide something.
