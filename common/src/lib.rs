@@ -28,4 +28,4 @@ pub use effort::{Effort, EffortPair};
 pub use game::{Game, Move, MoveList, Player, Survey};
 pub use job::{Algorithm, ChildFindings, Findings, Initialisation, Job, Question};
 pub use outcome::{Bounds, Goal, Outcome, OutcomeScale, Threshold};
-pub use table::TranspositionTable;
+pub use table::{SolvedPosition, TranspositionTable};

@@ -20,7 +20,8 @@ use tracing::{debug, info, warn};
 use crate::journal::Notice;
 use crate::recorder::{Recorder, RecorderError};
 use crate::solve::{
-    Action, Event, LeaseId, Record, Refusal, ResumeError, Solve, SolveStatus, WorkerId, WorkerInfo,
+    Action, Event, LeaseId, Record, Refusal, ResumeError, SOLVED_FROM, Solve, SolveStatus,
+    WorkerId, WorkerInfo,
 };
 
 /// How many commands may wait for the driver before the streams that send them wait too.
@@ -306,6 +307,7 @@ impl Driver {
             solve_id: self.config.solve_id.clone(),
             spec: self.config.spec.clone(),
             heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
+            solved_from: if self.solve.settings().share { SOLVED_FROM } else { 0 },
         };
         // The solve may not want it, and says so before there is a welcome.
         if let Err(refusal) =
@@ -402,6 +404,10 @@ impl Driver {
                 debug!("{lease} of {worker} is called back");
                 self.batches.entry(worker).or_default().cancels.push(lease.0);
             }
+            Action::Tell { worker, solved } => {
+                let solved = solved.iter().map(v1::SolvedPosition::from);
+                self.batches.entry(worker).or_default().solved.extend(solved);
+            }
             Action::Acknowledge { worker, lease } => {
                 self.batches.entry(worker).or_default().acknowledged.push(lease.0);
             }
@@ -471,6 +477,7 @@ fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch> {
             leases: front(&mut batch.leases),
             cancels: front(&mut batch.cancels),
             acknowledged: front(&mut batch.acknowledged),
+            solved: front(&mut batch.solved),
         };
         if head == v1::CoordinatorBatch::default() {
             return batches;

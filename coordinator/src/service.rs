@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_common::{Findings, Question};
-use jlpns_proto::convert::{WireError, at_most, in_range, moves, worker_name};
+use jlpns_proto::convert::{WireError, at_most, in_range, moves, solved_positions, worker_name};
 use jlpns_proto::v1::solver_server::Solver;
 use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
@@ -177,6 +177,10 @@ fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireErro
     for progress in batch.progress {
         let (lease, findings) = (LeaseId(progress.lease_id), findings(progress.findings)?);
         events.push(Event::Progress { worker, lease, findings });
+    }
+    let solved = solved_positions(batch.solved)?;
+    if !solved.is_empty() {
+        events.push(Event::Solved { worker, solved });
     }
     // Before the reports: the slots that they free are not to be filled again.
     if batch.draining {

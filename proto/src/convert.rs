@@ -6,10 +6,10 @@
 
 use jlpns_common::{
     Algorithm, Bounds, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Move,
-    Outcome, Question, Threshold,
+    Outcome, Question, SolvedPosition, Threshold,
 };
 
-use crate::{MAX_MOVES, MAX_NAME, MAX_NODES, v1};
+use crate::{MAX_BATCH, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
 
 /// The most thresholds that a question can ask: a scale has at most 255 outcomes.
 const MAX_THRESHOLDS: usize = 254;
@@ -219,6 +219,38 @@ impl TryFrom<v1::Question> for Question {
                 Ok(Question::Value(Bounds { lower, upper }))
             }
         }
+    }
+}
+
+/// Checks a list of solved positions.
+pub fn solved_positions(list: Vec<v1::SolvedPosition>) -> Result<Vec<SolvedPosition>, WireError> {
+    at_most("batch.solved", &list, MAX_BATCH)?;
+    list.into_iter().map(SolvedPosition::try_from).collect()
+}
+
+impl From<&SolvedPosition> for v1::SolvedPosition {
+    fn from(solved: &SolvedPosition) -> v1::SolvedPosition {
+        v1::SolvedPosition {
+            key_low: solved.key as u64,
+            key_high: (solved.key >> 64) as u64,
+            threshold: u32::from(solved.threshold.0),
+            holds: solved.holds,
+            work: solved.work,
+        }
+    }
+}
+
+impl TryFrom<v1::SolvedPosition> for SolvedPosition {
+    type Error = WireError;
+
+    fn try_from(solved: v1::SolvedPosition) -> Result<SolvedPosition, WireError> {
+        let threshold = in_range("solved.threshold", u64::from(solved.threshold), 0, 255)?;
+        Ok(SolvedPosition {
+            key: u128::from(solved.key_high) << 64 | u128::from(solved.key_low),
+            threshold: Threshold(threshold as u8),
+            holds: solved.holds,
+            work: solved.work,
+        })
     }
 }
 

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jlpns_common::spec::GameSpec;
-use jlpns_common::{Findings, Job};
+use jlpns_common::{Findings, Job, SolvedPosition};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::search::Observer;
@@ -38,6 +38,17 @@ pub trait Searcher: Send + Sync + 'static {
     /// Searches until the question is answered, the budget is used up or the observer says stop.
     /// The error is one sentence that says why the job cannot be done at all.
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String>;
+
+    /// Asks for the positions that are solved with at least so many nodes.
+    fn keep_solved_from(&self, _work: u32) {}
+
+    /// Those that were solved since the last call.
+    fn take_solved(&self) -> Vec<SolvedPosition> {
+        Vec::new()
+    }
+
+    /// Takes in what other workers have solved.
+    fn learn(&self, _solved: &[SolvedPosition]) {}
 }
 
 /// A solve that a worker takes part in.

@@ -1,11 +1,13 @@
 //! The sub-searches behind the slots: from a job to the search that it names.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use jlpns_common::spec::{GameSpec, position_after};
 use jlpns_common::table::{ENTRY_BYTES, TableTooLarge};
 use jlpns_common::{
-    Algorithm, Findings, Game, Job, OutcomeScale, Question, TranspositionTable, with_game,
+    Algorithm, Findings, Game, Job, OutcomeScale, Question, SolvedPosition, TranspositionTable,
+    with_game,
 };
 
 use crate::search::{Observer, SearchSettings, Store, search};
@@ -30,6 +32,7 @@ impl Searching for SubSearches {
             slots,
             no_table,
             table: OnceLock::new(),
+            solved_from: AtomicU32::new(u32::MAX),
         }))
     }
 }
@@ -43,6 +46,8 @@ struct OneSolve {
     /// For searches that do not use a table.
     no_table: TranspositionTable,
     table: OnceLock<Result<TranspositionTable, TableTooLarge>>,
+    /// The work from which solved positions are kept, for a table that is still to be made.
+    solved_from: AtomicU32,
 }
 
 impl OneSolve {
@@ -53,7 +58,11 @@ impl OneSolve {
         }
         let whole = SearchSettings { algorithm, memory: self.memory, ..SearchSettings::default() };
         let bytes = whole.table_bytes();
-        let table = self.table.get_or_init(|| TranspositionTable::with_bytes(bytes));
+        let table = self.table.get_or_init(|| {
+            let table = TranspositionTable::with_bytes(bytes)?;
+            table.keep_solved_from(self.solved_from.load(Relaxed));
+            Ok(table)
+        });
         let table = table.as_ref().map_err(|error| error.to_string())?;
         // The search takes the table's entries off its memory; the second level gets the rest.
         let rest = self.memory.saturating_sub(bytes) / self.slots;
@@ -79,6 +88,26 @@ impl Searcher for OneSolve {
             let end = search(game, &mut position, job.question, &settings, table, observer);
             Ok(end.findings)
         })
+    }
+
+    fn keep_solved_from(&self, work: u32) {
+        self.solved_from.store(work, Relaxed);
+        if let Some(Ok(table)) = self.table.get() {
+            table.keep_solved_from(work);
+        }
+    }
+
+    fn take_solved(&self) -> Vec<SolvedPosition> {
+        match self.table.get() {
+            Some(Ok(table)) => table.take_solved(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn learn(&self, solved: &[SolvedPosition]) {
+        if let Some(Ok(table)) = self.table.get() {
+            solved.iter().for_each(|solved| table.learn(solved));
+        }
     }
 }
 

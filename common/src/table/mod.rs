@@ -25,16 +25,18 @@
 
 mod growth;
 mod memory;
+mod solved;
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::effort::{Effort, EffortPair};
 use crate::outcome::Threshold;
 use memory::Memory;
+pub use solved::SolvedPosition;
 
 /// The bytes of one entry.
 pub const ENTRY_BYTES: u64 = 32;
@@ -58,6 +60,10 @@ pub struct TranspositionTable {
     written: AtomicUsize,
     /// Held by the thread that makes the table grow.
     growing: Mutex<()>,
+    /// Positions that are solved with so much work are told to others.
+    solved_from: AtomicU32,
+    /// Those that wait to be told.
+    solved: Mutex<Vec<SolvedPosition>>,
 }
 
 /// What the table knows of a position and a threshold.
@@ -89,6 +95,8 @@ impl TranspositionTable {
             occupied: AtomicU64::new(0),
             written: AtomicUsize::new(0),
             growing: Mutex::new(()),
+            solved_from: AtomicU32::new(u32::MAX),
+            solved: Mutex::new(Vec::new()),
         })
     }
 
@@ -115,6 +123,7 @@ impl TranspositionTable {
         self.memory.words()[..used * BUCKET_WORDS].iter().for_each(|word| word.store(0, Relaxed));
         self.occupied.store(0, Relaxed);
         self.written.store(0, Relaxed);
+        self.take_solved();
     }
 
     /// Begins to load what [`TranspositionTable::get`] will read for this key: a search that knows
@@ -149,6 +158,16 @@ impl TranspositionTable {
     /// nodes in all. Facts that the table has about other thresholds stay.
     #[inline]
     pub fn put(&self, key: u128, threshold: Threshold, pair: EffortPair, work: u32) {
+        self.insert(key, threshold, pair, work);
+        if work >= self.solved_from.load(Relaxed)
+            && let Some(holds) = pair.verdict()
+        {
+            self.keep(SolvedPosition { key, threshold, holds, work });
+        }
+    }
+
+    #[inline]
+    fn insert(&self, key: u128, threshold: Threshold, pair: EffortPair, work: u32) {
         let key = Scrambled::new(key);
         let [big, recent] = self.bucket(key, self.used.load(Relaxed));
         let mut entry = Entry { pair, work, threshold: threshold.0, lower: 0, above: u8::MAX };

@@ -171,3 +171,21 @@ fn a_table_grows_while_others_use_it() {
     assert!(found > 10_000, "{found} of 1600000 look-ups found something");
     assert!(table.used.load(Relaxed) > growth::FIRST_BUCKETS);
 }
+
+#[test]
+fn solved_positions_travel_from_table_to_table() {
+    let tables = [0, 1].map(|_| TranspositionTable::with_bytes(1 << 12).unwrap());
+    tables[0].put(1, Threshold(1), EffortPair::PROVED, 5000);
+    assert_eq!(tables[0].take_solved(), [], "nobody wanted it");
+    tables.iter().for_each(|table| table.keep_solved_from(1000));
+    tables[0].put(2, Threshold(2), EffortPair::DISPROVED, 1000);
+    tables[0].put(3, Threshold(2), EffortPair::DISPROVED, 999);
+    tables[0].put(4, Threshold(2), pair(3, 4), 5000);
+    let solved = tables[0].take_solved();
+    let expected = SolvedPosition { key: 2, threshold: Threshold(2), holds: false, work: 1000 };
+    assert_eq!(solved, [expected]);
+    assert_eq!(tables[0].take_solved(), [], "each is told once");
+    tables[1].learn(&solved[0]);
+    assert_eq!(tables[1].get(2, Threshold(2)).map(|k| k.pair), Some(EffortPair::DISPROVED));
+    assert_eq!(tables[1].take_solved(), [], "what was learnt is not told again");
+}

@@ -52,12 +52,35 @@ pub struct ServeFlags {
 
     /// The share of what proven workers solve that another worker searches again, from 0 to 1; of
     /// new workers all is searched again. 0 switches that off
-    #[arg(long, value_name = "SHARE", default_value = "0.01", env = "JLPNS_RECHECK")]
+    /// [default: 0.01, with --share 0]
+    #[arg(long, value_name = "SHARE", env = "JLPNS_RECHECK")]
     #[arg(value_parser = values::share, allow_hyphen_values = true)]
-    recheck: f64,
+    recheck: Option<f64>,
+
+    /// Let what one worker has solved go into the tables of the others: many workers are much faster
+    /// then, but must all be trusted, as one that believes others cannot recheck them
+    #[arg(long, value_name = "BOOL", default_value_t = false, env = "JLPNS_SHARE")]
+    #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    share: bool,
 
     #[command(flatten)]
     door: DoorFlags,
+}
+
+/// The share of rechecks, unless a flag says otherwise.
+const RECHECK: f64 = 0.01;
+
+impl ServeFlags {
+    fn recheck(&self) -> Result<f64, CommandError> {
+        match self.recheck {
+            Some(recheck) if self.share && recheck > 0.0 => Err(CommandError::BadInput(format!(
+                "'--recheck {recheck}' does not go with '--share': a worker that believes what \
+                     others have solved cannot confirm it; leave one of them out"
+            ))),
+            Some(recheck) => Ok(recheck),
+            None => Ok(if self.share { 0.0 } else { RECHECK }),
+        }
+    }
 }
 
 /// Serves until the game is solved, or until a signal comes.
@@ -66,7 +89,7 @@ pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     settings.await_workers = flags.await_workers as usize;
     settings.lease_length = flags.lease;
     settings.stall_after = flags.stall;
-    settings.recheck = flags.recheck;
+    (settings.recheck, settings.share) = (flags.recheck()?, flags.share);
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
     let door = flags.door.door(flags.listen)?;

@@ -16,6 +16,9 @@ pub const LEASE_LENGTH: Duration = Duration::from_secs(30);
 pub const STALL_AFTER: Duration = Duration::from_secs(120);
 /// The least number of records between two snapshots: those that are read in about a second.
 const SNAPSHOT_RECORDS: u64 = 50_000;
+/// How many jobs a second a coordinator is given, unless the size of jobs is: a fifth of what one
+/// core can take.
+const MOST_JOBS_A_SECOND: u64 = 10_000;
 /// How often a worker sends a partial report on a long job.
 const REPORT_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -72,7 +75,8 @@ pub struct SettingsFlags {
     selection: Selection,
 
     /// The most nodes that a job creates before it reports [default: 100000 for searches with a
-    /// transposition table, 500000 for the others, which are faster: some 30 ms]
+    /// transposition table, 500000 for the others, which are faster: some 30 ms; more if all
+    /// slots together would finish more than 10000 jobs a second]
     #[arg(long, value_name = "N", env = "JLPNS_JOB_NODES")]
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     job_nodes: Option<u64>,
@@ -89,7 +93,7 @@ fn default_job_nodes(sub_search: Algorithm) -> u64 {
 }
 
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked.
+    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked or shared.
     pub fn settings(&self, memory: u64) -> Result<SolveSettings, CommandError> {
         let spec = values::spec(&self.spec)?;
         let (goal, moves) = with_game!(spec.game(), game => {
@@ -106,12 +110,14 @@ impl SettingsFlags {
             merge: self.store == Store::Graph,
             selection: self.selection,
             job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
+            most_jobs_a_second: self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND),
             await_workers: 1,
             memory,
             lease_length: LEASE_LENGTH,
             report_interval: REPORT_INTERVAL,
             stall_after: STALL_AFTER,
             recheck: 0.0,
+            share: false,
             journal: false,
             snapshot_records: SNAPSHOT_RECORDS,
         })

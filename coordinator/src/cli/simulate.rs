@@ -92,6 +92,11 @@ pub struct SimulateFlags {
     #[arg(value_parser = values::memory)]
     table_memory: u64,
 
+    /// Whether what one worker has solved goes into the tables of the others
+    #[arg(long, value_name = "BOOL", default_value_t = true)]
+    #[arg(action = clap::ArgAction::Set)]
+    share: bool,
+
     /// Draw speed-up, efficiency and utilisation into this file
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -131,7 +136,8 @@ impl SimulateFlags {
 
 /// Simulates the solve for each number of workers, or goes on until a signal comes.
 pub fn run(flags: &SimulateFlags) -> Result<End, CommandError> {
-    let settings = flags.settings.settings(flags.tree_memory)?;
+    let mut settings = flags.settings.settings(flags.tree_memory)?;
+    settings.share = flags.share;
     let solve =
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;
     let worker_memory = flags.worker_memory(&settings)?;

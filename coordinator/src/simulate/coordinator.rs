@@ -2,10 +2,11 @@
 //!
 //! This is the only file of the simulator that knows the events and actions of a solve.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jlpns_common::spec::MoveError;
-use jlpns_common::{Findings, Job};
+use jlpns_common::{Findings, Job, SolvedPosition};
 use tracing::warn;
 
 use super::run::Cluster;
@@ -32,6 +33,8 @@ pub enum Order {
     Run(LeaseId, Job),
     /// Stop, and do not report.
     Stop(LeaseId),
+    /// Take in what others have solved.
+    Learn(Arc<[SolvedPosition]>),
 }
 
 /// What a worker tells the coordinator at the end of a search.
@@ -45,6 +48,8 @@ pub struct Report {
     pub findings: Findings,
     /// The virtual time that it took.
     pub elapsed: Duration,
+    /// What it solved with much work.
+    pub solved: Vec<SolvedPosition>,
 }
 
 /// The coordinator of a run.
@@ -93,7 +98,10 @@ impl VirtualCoordinator {
     pub fn take(&mut self, report: Report, at: Duration) -> (Duration, Vec<(WorkerId, Order)>) {
         let begins = self.free_at.max(at);
         let clock = Instant::now();
-        let Report { worker, lease, findings, elapsed } = report;
+        let Report { worker, lease, findings, elapsed, solved } = report;
+        if !solved.is_empty() {
+            self.tell(Event::Solved { worker, solved }, begins);
+        }
         self.tell(Event::Reported { worker, lease, subject: None, findings, elapsed }, begins);
         let orders = self.orders();
         let cost = match self.cost {
@@ -131,6 +139,7 @@ impl VirtualCoordinator {
         let order = |action| match action {
             Action::Lease { worker, lease, job, .. } => Some((worker, Order::Run(lease, job))),
             Action::Cancel { worker, lease } => Some((worker, Order::Stop(lease))),
+            Action::Tell { worker, solved } => Some((worker, Order::Learn(solved))),
             // A run ends as soon as the coordinator has the answer; and virtual workers need neither
             // words nor records.
             _ => None,
@@ -145,6 +154,6 @@ pub fn first_job(settings: &SolveSettings) -> Result<Option<Job>, MoveError> {
     let orders = coordinator.join(Cluster { workers: 1, slots_per_worker: 1 }, 0);
     Ok(orders.into_iter().find_map(|(_, order)| match order {
         Order::Run(_, job) => Some(job),
-        Order::Stop(_) => None,
+        Order::Stop(_) | Order::Learn(_) => None,
     }))
 }

@@ -13,7 +13,7 @@ use super::coordinator::{CoordinatorCost, Order, Report, VirtualCoordinator};
 use super::delays::Delays;
 use super::queue::TimeQueue;
 use super::worker::{Used, VirtualWorker};
-use crate::solve::{LeaseId, SolveEnd, SolveSettings, SolveStatus, WorkerId};
+use crate::solve::{LeaseId, SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus, WorkerId};
 
 /// What is simulated, for any number of workers.
 #[derive(Clone, Debug)]
@@ -199,6 +199,9 @@ impl<'a> World<'a> {
         let (memory, slots) = (simulation.worker_memory, cluster.slots_per_worker);
         let post = |_| {
             let searcher = searching.searcher(&settings.spec, memory, slots)?;
+            if settings.share {
+                searcher.keep_solved_from(SOLVED_FROM);
+            }
             let worker = VirtualWorker::new(searcher, slots);
             Ok(Post { worker, down: Duration::ZERO, up: Duration::ZERO })
         };
@@ -249,6 +252,7 @@ impl<'a> World<'a> {
                     self.used += used;
                     self.begin_searches(id, now)?;
                 }
+                Happening::Ordered(id, Order::Learn(solved)) => self.post(id).worker.learn(&solved),
                 Happening::Searched(id, lease) => {
                     self.report(id, lease, now);
                     self.begin_searches(id, now)?;
@@ -287,13 +291,13 @@ impl<'a> World<'a> {
     }
 
     fn report(&mut self, id: WorkerId, lease: LeaseId, now: Duration) {
-        let Some((findings, used)) = self.post(id).worker.end(lease) else { return };
+        let Some((findings, solved, used)) = self.post(id).worker.end(lease) else { return };
         self.used += used;
         let arrives = now.saturating_add(self.delays.message());
         let post = self.post(id);
         post.up = post.up.max(arrives);
         let at = post.up;
-        let report = Report { worker: id, lease, findings, elapsed: used.time };
+        let report = Report { worker: id, lease, findings, elapsed: used.time, solved };
         self.queue.put(at, Happening::Reported(report));
     }
 

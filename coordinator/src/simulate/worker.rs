@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_common::{Findings, Job};
+use jlpns_common::{Findings, Job, SolvedPosition};
 use jlpns_worker::search::Observer;
 use jlpns_worker::slots::Searcher;
 
@@ -24,6 +24,7 @@ struct Running {
     began: Duration,
     takes: Duration,
     findings: Findings,
+    solved: Vec<SolvedPosition>,
 }
 
 /// A search that has begun.
@@ -95,18 +96,24 @@ impl VirtualWorker {
         }
         let Some((lease, job)) = self.waiting.pop_front() else { return Ok(None) };
         let findings = self.searcher.search(&job, observer)?;
+        let solved = self.searcher.take_solved();
         let nodes = findings.nodes;
         let takes = delays.search(nodes);
-        self.running.insert(lease, Running { began: now, takes, findings });
+        self.running.insert(lease, Running { began: now, takes, findings, solved });
         Ok(Some(Begun { lease, ends: now.saturating_add(takes), nodes }))
     }
 
     /// Ends a search that has come to its end; `None` if it was stopped before. Returns what it
-    /// found and what it used.
-    pub fn end(&mut self, lease: LeaseId) -> Option<(Findings, Used)> {
-        let running = self.running.remove(&lease)?;
-        let used = Used { time: running.takes, nodes: running.findings.nodes };
-        Some((running.findings, used))
+    /// found, what it solved with much work, and what it used.
+    pub fn end(&mut self, lease: LeaseId) -> Option<(Findings, Vec<SolvedPosition>, Used)> {
+        let Running { takes, findings, solved, .. } = self.running.remove(&lease)?;
+        let used = Used { time: takes, nodes: findings.nodes };
+        Some((findings, solved, used))
+    }
+
+    /// Takes in what others have solved.
+    pub fn learn(&self, solved: &[SolvedPosition]) {
+        self.searcher.learn(solved);
     }
 
     /// Stops a search, or takes its lease out of the queue; returns what it used.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_common::{Findings, Job, Move, Question};
+use jlpns_common::{Findings, Job, Move, Question, SolvedPosition};
 
 use super::notice::Notice;
 use super::record::{Record, Snapshot};
@@ -109,6 +109,13 @@ pub enum Event {
         /// The lease of the job.
         lease: LeaseId,
     },
+    /// A worker's searches have solved these positions with much work.
+    Solved {
+        /// Its connection.
+        worker: WorkerId,
+        /// The positions.
+        solved: Vec<SolvedPosition>,
+    },
     /// The records up to this number are durable.
     Recorded {
         /// The number of the last durable record.
@@ -144,6 +151,13 @@ pub enum Action {
         worker: WorkerId,
         /// The lease of the job.
         lease: LeaseId,
+    },
+    /// Tell a worker what others have solved.
+    Tell {
+        /// Its connection.
+        worker: WorkerId,
+        /// The positions.
+        solved: Arc<[SolvedPosition]>,
     },
     /// Tell a worker that its report has arrived: it need not send it again.
     Acknowledge {

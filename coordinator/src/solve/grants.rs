@@ -280,7 +280,7 @@ impl Solve {
         };
         let young = self.nodes / (YOUNG_SHARE * self.scheduler.slots().max(1));
         let least = LEAST_JOB_NODES.min(self.settings.job_nodes);
-        let budget = young.clamp(least, self.settings.job_nodes);
+        let budget = young.clamp(least, self.settings.job_nodes.max(self.nodes_of_rare_jobs()));
         let doublings =
             self.without_room / FULL_TREE_STEP + self.tree.size().shed.times / SHED_STEP;
         let budget = budget.saturating_mul(1 << doublings.min(40));
@@ -292,6 +292,15 @@ impl Solve {
             knowledge: self.settings.knowledge,
             budget: (budget >> self.losses.cut(selected.node)).max(least),
         }
+    }
+
+    /// The nodes of a job, if all slots together finish as many jobs a second as they may.
+    fn nodes_of_rare_jobs(&self) -> u64 {
+        let Some(most) = self.settings.most_jobs_a_second else { return 0 };
+        let micros = self.search_time.as_micros().max(1);
+        let a_second = u128::from(self.nodes) * 1_000_000 / micros;
+        let of_all = a_second * u128::from(self.scheduler.slots());
+        u64::try_from(of_all / u128::from(most.max(1))).unwrap_or(u64::MAX)
     }
 
     /// The relevancy bounds of the root: what is asked of a job that can answer for several

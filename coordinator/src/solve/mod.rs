@@ -7,6 +7,7 @@
 //!
 //! - `reports`: from a report to its fold, and what is durable in between.
 //! - `losses`: jobs that kill their workers.
+//! - `sharing`: solved positions that travel from worker to worker.
 //! - `trust`: searching again what workers claim, those claims in `open_claims`.
 //! - `resume`: taking up snapshots and records.
 //!
@@ -22,6 +23,7 @@ mod record;
 mod reports;
 mod resume;
 mod scheduler;
+mod sharing;
 mod status;
 mod top_level;
 mod trust;
@@ -47,6 +49,8 @@ pub use record::{Record, Report, Snapshot};
 use reports::{Ended, Unrecorded};
 pub use resume::ResumeError;
 use scheduler::{Lease, LeaseTimes, Purpose, Scheduler, TakenBack};
+pub use sharing::SOLVED_FROM;
+use sharing::Sharing;
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 use top_level::{NodeRef, TopLevel, top_level};
 use trust::Trust;
@@ -73,6 +77,9 @@ pub struct SolveSettings {
     pub selection: Selection,
     /// The most nodes that a job may create before it reports.
     pub job_nodes: u64,
+    /// How many jobs a second all slots together may finish: jobs grow beyond `job_nodes` to keep to
+    /// it. `None` if they may not.
+    pub most_jobs_a_second: Option<u64>,
     /// How many workers must have joined before the first job goes out.
     pub await_workers: usize,
     /// The bytes that the top-level tree may take.
@@ -86,6 +93,9 @@ pub struct SolveSettings {
     /// The share of the solved reports of proven workers that another worker searches again, from
     /// 0 to 1; 0 switches that off for all workers.
     pub recheck: f64,
+    /// Whether what one worker's searches have solved goes into the tables of the others. A worker
+    /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
+    pub share: bool,
     /// Whether there is a journal: then a report counts when its record is durable.
     pub journal: bool,
     /// The least number of records between two snapshots.
@@ -145,6 +155,7 @@ pub struct Solve {
     out: HashMap<NodeId, (u128, Out)>,
     losses: Losses,
     trust: Trust,
+    sharing: Sharing,
     actions: Vec<Action>,
     /// The number of the last record made.
     written: u64,
@@ -213,6 +224,7 @@ impl Solve {
             settings,
             out: HashMap::new(),
             losses: Losses::default(),
+            sharing: Sharing::default(),
             actions: Vec::new(),
             written: 0,
             applied: 0,
@@ -267,6 +279,7 @@ impl Solve {
                 self.declined(worker, lease, now);
                 Ok(())
             }
+            Event::Solved { worker, solved } => self.solved_elsewhere(worker, &solved),
             Event::Recorded { through } => {
                 self.recorded(through);
                 Ok(())
@@ -305,7 +318,8 @@ impl Solve {
         // Asked for after each event, and many may be missed: only when it matters.
         let missed = self.is_answered().then(|| self.missed.values());
         let back = missed.into_iter().flatten().filter(|&&until| until > self.heard).min().copied();
-        [self.scheduler.next_deadline(), pulse, parked, back].into_iter().flatten().min()
+        let share = self.sharing.next_due();
+        [self.scheduler.next_deadline(), pulse, parked, back, share].into_iter().flatten().min()
     }
 
     /// Notes the time. If nothing was heard for long, not even a tick, this process was stopped,
@@ -441,6 +455,7 @@ impl Solve {
         self.make_snapshot_when_due();
         if !self.announce_end() {
             self.grant_leases(now);
+            self.share(now);
         }
     }
 

@@ -1,5 +1,6 @@
 //! One stream to the coordinator, from Hello to its end.
 
+use std::cmp::Reverse;
 use std::collections::btree_map::Entry as MapEntry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use jlpns_common::Job;
 use jlpns_common::spec::GameSpec;
-use jlpns_proto::convert::{WireError, at_most, in_range};
+use jlpns_proto::convert::{WireError, at_most, in_range, solved_positions};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
@@ -165,7 +166,8 @@ impl Client {
                         }
                         next = if entries < BATCH { self.said.try_recv().ok() } else { None };
                     }
-                    if entries > 0 {
+                    batch.solved = self.solved();
+                    if entries > 0 || !batch.solved.is_empty() {
                         stream.send(batch).await?;
                     }
                 }
@@ -228,6 +230,9 @@ impl Client {
             self.generation += 1;
             let (memory, slots) = (self.config.memory, self.config.slots);
             let searcher = self.searching.searcher(&spec, memory, slots).map_err(confusing)?;
+            if welcome.solved_from > 0 {
+                searcher.keep_solved_from(welcome.solved_from);
+            }
             let (id, generation) = (welcome.solve_id.clone(), self.generation);
             self.solve = Some(Arc::new(Solve { id, generation, searcher }));
             info!("connected: solving {spec} with {slots} slots");
@@ -235,6 +240,14 @@ impl Client {
             info!("connected again: {} reports were kept", self.unacknowledged.len());
         }
         Ok(Duration::from_millis(heartbeat))
+    }
+
+    /// What the searches have solved since the last call, if the coordinator wants to know.
+    fn solved(&self) -> Vec<v1::SolvedPosition> {
+        let Some(solve) = &self.solve else { return Vec::new() };
+        let mut solved = solve.searcher.take_solved();
+        solved.sort_unstable_by_key(|solved| Reverse(solved.work));
+        solved.iter().take(MAX_BATCH).map(v1::SolvedPosition::from).collect()
     }
 
     async fn send_unacknowledged(&self, stream: &mut Stream) -> Result<(), Broken> {
@@ -266,6 +279,10 @@ impl Client {
         at_most("batch.leases", &batch.leases, MAX_BATCH)?;
         at_most("batch.cancels", &batch.cancels, MAX_BATCH)?;
         at_most("batch.acknowledged", &batch.acknowledged, MAX_BATCH)?;
+        let solved = solved_positions(batch.solved)?;
+        if let Some(solve) = &self.solve {
+            solve.searcher.learn(&solved);
+        }
         for lease in &batch.acknowledged {
             self.unacknowledged.remove(lease);
         }
