@@ -26,6 +26,9 @@ const FULL_TREE_STEP: u64 = 64;
 /// time: by then it has been turned over.
 const SHED_STEP: u64 = 8;
 
+/// How many of the most-proving nodes are looked at for one that suits an idle worker.
+const CANDIDATES: usize = 8;
+
 impl Solve {
     /// A worker has connected. The same process under the same name has only lost touch: its former
     /// connection is ended.
@@ -206,8 +209,10 @@ impl Solve {
             self.grant_rechecks(now);
         }
         loop {
-            let Some(worker) = self.scheduler.idle_workers().next() else { return };
-            let Some(selected) = self.tree.select() else {
+            if self.scheduler.idle_workers().next().is_none() {
+                return;
+            }
+            let Some((selected, worker)) = self.pair_off() else {
                 let parked = self.losses.due(now).map(|parked| parked.node);
                 // A parked job goes out when there is nothing else to do.
                 if let Some(node) = parked.filter(|_| self.scheduler.leases().next().is_none()) {
@@ -217,12 +222,40 @@ impl Solve {
                 return;
             };
             let node = selected.node;
-            let worker = self.not_the_last_loser(node).unwrap_or(worker);
-            self.tree.lease(node);
             let job = self.job(selected);
             let lease = self.grant(worker, Purpose::Frontier(node), job, now);
             self.out.insert(node.id, (node.key, Out::Leased(lease)));
         }
+    }
+
+    /// A frontier node, marked as leased, and an idle worker for it: of the most-proving nodes the
+    /// first whose parent an idle worker has searched, else the first of all. `None` if there is no
+    /// node to be selected.
+    fn pair_off(&mut self) -> Option<(MostProving, WorkerId)> {
+        // One worker has searched everything.
+        let most = if self.scheduler.workers().nth(1).is_some() { CANDIDATES } else { 1 };
+        let mut others: Vec<MostProving> = Vec::new();
+        let mut chosen = None;
+        while chosen.is_none() && others.len() < most {
+            let Some(selected) = self.tree.select() else { break };
+            self.tree.lease(selected.node);
+            let former = self.affinity.parents_worker(&selected.moves);
+            let idle =
+                |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::has_free_slot);
+            match former.filter(idle) {
+                Some(worker) if most > 1 => chosen = Some((selected, worker)),
+                _ => others.push(selected),
+            }
+        }
+        if chosen.is_none() && !others.is_empty() {
+            let first = others.remove(0);
+            chosen = self.scheduler.idle_workers().next().map(|worker| (first, worker));
+        }
+        // The last one first, as they were selected one after the other.
+        others.iter().rev().for_each(|other| self.tree.give_back(other.node));
+        let (selected, worker) = chosen?;
+        let worker = self.not_the_last_loser(selected.node).unwrap_or(worker);
+        Some((selected, worker))
     }
 
     /// An idle worker of another name than the one that lost the node's last lease.

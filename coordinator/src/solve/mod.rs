@@ -7,12 +7,14 @@
 //!
 //! - `reports`: from a report to its fold, and what is durable in between.
 //! - `losses`: jobs that kill their workers.
+//! - `affinity`: who searched what, and goes on with it.
 //! - `sharing`: solved positions that travel from worker to worker.
 //! - `trust`: searching again what workers claim, those claims in `open_claims`.
 //! - `resume`: taking up snapshots and records.
 //!
 //! Time is the time since this process took up the solve, and comes in with each call.
 
+mod affinity;
 mod event;
 mod findings;
 mod grants;
@@ -41,6 +43,7 @@ use jlpns_common::{
     Threshold, with_game,
 };
 
+use affinity::Affinity;
 pub use event::{Action, Event, LeaseId, Refusal, Subject, WorkerId, WorkerInfo};
 pub use findings::{FindingsError, Place};
 use losses::{Losses, Verdict};
@@ -156,6 +159,7 @@ pub struct Solve {
     losses: Losses,
     trust: Trust,
     sharing: Sharing,
+    affinity: Affinity,
     actions: Vec<Action>,
     /// The number of the last record made.
     written: u64,
@@ -225,6 +229,7 @@ impl Solve {
             out: HashMap::new(),
             losses: Losses::default(),
             sharing: Sharing::default(),
+            affinity: Affinity::default(),
             actions: Vec::new(),
             written: 0,
             applied: 0,

@@ -153,6 +153,7 @@ impl Solve {
             None => {}
         }
         self.recording.insert(id);
+        self.affinity.note(&moves, worker);
         let report = Report { worker: name, lease: id, moves, question, findings: found, elapsed };
         self.record(Record::Report(report), Some((worker, id)), node);
         Ok(Taken::ToBeRecorded)
