@@ -1,0 +1,206 @@
+//! What is known of each board whatever the game before it was: tables over all boards that the
+//! start can lead to, filled in one walk when they are first asked for. `docs/woodpush.md` says
+//! why all of it is sound.
+
+use std::fmt;
+
+use crate::game::Player;
+use crate::outcome::{Bounds, Outcome, OutcomeScale};
+
+use super::board::Board;
+use super::numbering::Numbering;
+
+/// The most boards that tables are made for: some 25 bytes each.
+pub(super) const MAX_BOARDS: u64 = 1 << 21;
+/// No row, no component.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The tables. A state is a board and who is to move: the number of the board twice, and 1 more if
+/// Right is to move.
+#[derive(Clone)]
+pub(super) struct Knowledge {
+    pub(super) line: u32,
+    pub(super) scale: OutcomeScale,
+    /// What a player who has no move gets: Left, Right.
+    pub(super) stuck: [Outcome; 2],
+    pub(super) numbering: Numbering,
+    /// For each board, which set of boards that lead to each other it is in.
+    pub(super) component: Vec<u32>,
+    /// For each board, which of that set it is.
+    pub(super) place: Vec<u32>,
+    /// For each state, bounds that hold after any game that led to it.
+    pub(super) bounds: Vec<Bounds>,
+    /// For each state, which of its moves (in the order of `each_candidate`) may lead to a board
+    /// that there can have been before.
+    pub(super) may_repeat: Vec<u32>,
+    /// For each state, where in `entered` its row is, if it has one.
+    pub(super) row: Vec<u32>,
+    /// Rows of bits, one for each board of the component by its place: the boards that play from
+    /// the state may still come to before all is settled.
+    pub(super) entered: Vec<u64>,
+}
+
+/// Folds the bounds of a player's moves into bounds of the state, from the player's own view.
+pub(super) struct Fold {
+    player: Player,
+    /// Among the moves that are legal for certain.
+    sure: Option<i32>,
+    worst: i32,
+    best: i32,
+}
+
+impl Fold {
+    pub fn new(player: Player) -> Fold {
+        Fold { player, sure: None, worst: i32::MAX, best: i32::MIN }
+    }
+
+    /// Takes in a move to a state with these bounds.
+    #[inline]
+    pub fn add(&mut self, bounds: Bounds, is_sure: bool) {
+        let (lower, upper) = seen(bounds, self.player);
+        if is_sure {
+            self.sure = Some(self.sure.map_or(lower, |sure| sure.max(lower)));
+        }
+        self.worst = self.worst.min(lower);
+        self.best = self.best.max(upper);
+    }
+
+    /// The bounds, where a player without a move gets `stuck`. One who may be without a move, or
+    /// may have but the worst of them, can count on no more than that.
+    #[inline]
+    pub fn bounds(&self, stuck: [Outcome; 2]) -> Bounds {
+        let stuck = seen(Bounds::exactly(stuck[self.player as usize]), self.player).0;
+        let (lower, upper) = match self.sure {
+            Some(sure) => (sure, self.best),
+            None => (self.worst.min(stuck), self.best.max(stuck)),
+        };
+        let outcome = |value: i32| Outcome(value.unsigned_abs() as u8);
+        match self.player {
+            Player::Max => Bounds { lower: outcome(lower), upper: outcome(upper) },
+            Player::Min => Bounds { lower: outcome(upper), upper: outcome(lower) },
+        }
+    }
+}
+
+/// Lower and upper bound as numbers of which `player` wants the larger.
+#[inline]
+pub(super) fn seen(bounds: Bounds, player: Player) -> (i32, i32) {
+    let (lower, upper) = (i32::from(bounds.lower.0), i32::from(bounds.upper.0));
+    match player {
+        Player::Max => (lower, upper),
+        Player::Min => (-upper, -lower),
+    }
+}
+
+impl Knowledge {
+    #[inline]
+    pub fn state(&self, board: Board, player: Player) -> usize {
+        self.numbering.number(board) as usize * 2 + player as usize
+    }
+
+    /// Bounds that hold whatever came before `board`.
+    #[inline]
+    pub fn bounds(&self, board: Board, player: Player) -> Bounds {
+        self.bounds[self.state(board, player)]
+    }
+
+    /// Bounds that hold if the last move led from `before` to `board`: it cannot be taken back.
+    #[inline]
+    pub fn bounds_after(&self, before: Board, board: Board, player: Player) -> Bounds {
+        let state = self.state(board, player);
+        if self.bounds[state].value().is_some() {
+            return self.bounds[state];
+        }
+        self.narrowed(state, before, board, player)
+    }
+
+    /// The same, also while the tables are being filled.
+    #[inline]
+    fn narrowed(&self, state: usize, before: Board, board: Board, player: Player) -> Bounds {
+        let bounds = self.bounds[state];
+        // Only pushes are ever taken back, by pushes.
+        if board.pushers(player) == 0 || board.pieces() != before.pieces() {
+            return bounds;
+        }
+        match self.fold(state, board, player, Some(before)) {
+            None => bounds,
+            Some(narrower) => Bounds {
+                lower: bounds.lower.max(narrower.lower),
+                upper: bounds.upper.min(narrower.upper),
+            },
+        }
+    }
+
+    /// The bounds of a state from those of the states after its moves. With `before`, the board
+    /// that may not be recreated at once; nothing if no move does that.
+    #[inline]
+    pub(super) fn fold(
+        &self,
+        state: usize,
+        board: Board,
+        player: Player,
+        before: Option<Board>,
+    ) -> Option<Bounds> {
+        let mut fold = Fold::new(player);
+        let mut taken_back = before.is_none();
+        let mut may_repeat = self.may_repeat[state];
+        board.each_candidate(self.line, player, |_, next| {
+            let is_sure = may_repeat & 1 == 0;
+            may_repeat >>= 1;
+            if before == Some(next) {
+                taken_back = true;
+            } else if next != board {
+                let bounds = match before {
+                    None => {
+                        let state = self.state(next, player.opponent());
+                        self.narrowed(state, board, next, player.opponent())
+                    }
+                    // Two moves ahead of the one that is asked for: far enough.
+                    Some(_) => self.bounds(next, player.opponent()),
+                };
+                fold.add(bounds, is_sure);
+            }
+            true
+        });
+        taken_back.then(|| fold.bounds(self.stuck))
+    }
+
+    /// Whether a move can matter for the value of a state, given the bounds of the state after it.
+    #[inline]
+    pub(super) fn matters(&self, state: usize, player: Player, after: Bounds) -> bool {
+        seen(after, player).1 > seen(self.bounds[state], player).0
+    }
+
+    /// The sum of the hashes of those boards of the past whose prohibition can still matter.
+    #[inline]
+    pub fn hash_of_past(
+        &self,
+        board: Board,
+        player: Player,
+        past: impl Iterator<Item = Board>,
+    ) -> u128 {
+        let number = self.numbering.number(board) as usize;
+        let row = self.row[number * 2 + player as usize];
+        if row == NONE {
+            return 0;
+        }
+        let component = self.component[number];
+        let mut sum = 0u128;
+        for earlier in past {
+            let number = self.numbering.number(earlier) as usize;
+            let place = self.place[number];
+            if self.component[number] == component
+                && self.entered[(row + place / 64) as usize] >> (place % 64) & 1 == 1
+            {
+                sum = sum.wrapping_add(earlier.hash());
+            }
+        }
+        sum
+    }
+}
+
+impl fmt::Debug for Knowledge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Knowledge").field("boards", &self.numbering.len()).finish_non_exhaustive()
+    }
+}
