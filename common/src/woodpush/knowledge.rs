@@ -12,7 +12,7 @@ use super::numbering::Numbering;
 
 /// The most boards that tables are made for: some 25 bytes each.
 pub(super) const MAX_BOARDS: u64 = 1 << 21;
-/// No row, no component.
+/// No component.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The tables. A state is a board and who is to move: the number of the board twice, and 1 more if
@@ -33,11 +33,6 @@ pub(super) struct Knowledge {
     /// For each state, which of its moves (in the order of `each_candidate`) may lead to a board
     /// that there can have been before.
     pub(super) may_repeat: Vec<u32>,
-    /// For each state, where in `entered` its row is, if it has one.
-    pub(super) row: Vec<u32>,
-    /// Rows of bits, one for each board of the component by its place: the boards that play from
-    /// the state may still come to before all is settled.
-    pub(super) entered: Vec<u64>,
 }
 
 /// Folds the bounds of a player's moves into bounds of the state, from the player's own view.
@@ -165,37 +160,14 @@ impl Knowledge {
         taken_back.then(|| fold.bounds(self.stuck))
     }
 
-    /// Whether a move can matter for the value of a state, given the bounds of the state after it.
+    /// The sum of the hashes of the boards of the past, newest first, that could come back but for
+    /// the rule. None before a board that cannot come back can.
     #[inline]
-    pub(super) fn matters(&self, state: usize, player: Player, after: Bounds) -> bool {
-        seen(after, player).1 > seen(self.bounds[state], player).0
-    }
-
-    /// The sum of the hashes of those boards of the past whose prohibition can still matter.
-    #[inline]
-    pub fn hash_of_past(
-        &self,
-        board: Board,
-        player: Player,
-        past: impl Iterator<Item = Board>,
-    ) -> u128 {
-        let number = self.numbering.number(board) as usize;
-        let row = self.row[number * 2 + player as usize];
-        if row == NONE {
-            return 0;
-        }
-        let component = self.component[number];
-        let mut sum = 0u128;
-        for earlier in past {
-            let number = self.numbering.number(earlier) as usize;
-            let place = self.place[number];
-            if self.component[number] == component
-                && self.entered[(row + place / 64) as usize] >> (place % 64) & 1 == 1
-            {
-                sum = sum.wrapping_add(earlier.hash());
-            }
-        }
-        sum
+    pub fn hash_of_past(&self, board: Board, past: impl Iterator<Item = Board>) -> u128 {
+        let component = |board| self.component[self.numbering.number(board) as usize];
+        let here = component(board);
+        past.take_while(|&earlier| component(earlier) == here)
+            .fold(0, |sum, earlier| sum.wrapping_add(earlier.hash()))
     }
 }
 

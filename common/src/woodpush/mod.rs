@@ -226,13 +226,17 @@ impl Game for Woodpush {
     }
 
     /// The board and the player to move exactly (52 bits), with 76 bits of a hash over the set of
-    /// boards that may not be recreated and whose prohibition can still matter. Positions with the
-    /// same board are told apart unless two different sets agree in all of these bits.
+    /// boards that could be recreated but for the rule. Positions with the same board are told
+    /// apart unless two different sets agree in all of these bits.
+    ///
+    /// A board is in that set as soon as any moves of either player lead back to it, though what
+    /// can matter for the value is less: so the set grows with each move that can be undone, and
+    /// no position shares a key with one that it leads to. Searches on graphs need that.
     fn key(&self, position: &Line) -> u128 {
         let past = match self.knowledge() {
             Some(knowledge) => {
-                let past = position.past[position.since as usize..].iter().map(|past| past.board);
-                knowledge.hash_of_past(position.board, position.to_move, past)
+                let past = position.past[position.since as usize..].iter().rev();
+                knowledge.hash_of_past(position.board, past.map(|past| past.board))
             }
             None => position.past_hash,
         };

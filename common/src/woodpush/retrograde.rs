@@ -29,8 +29,6 @@ impl Knowledge {
             place: vec![0; count],
             bounds: vec![scale.bounds(); 2 * count],
             may_repeat: vec![0; 2 * count],
-            row: vec![NONE; 2 * count],
-            entered: Vec::new(),
         };
         let (boards, components) = knowledge.walk(start);
         for (name, members) in components.iter().enumerate() {
@@ -43,9 +41,6 @@ impl Knowledge {
                 knowledge.note_repetitions(&members);
             }
             knowledge.bound(&members);
-            if members.len() > 1 {
-                knowledge.note_entered(&members);
-            }
         }
         Some(knowledge)
     }
@@ -155,64 +150,5 @@ impl Knowledge {
     /// The bounds of a state from the present ones of the states after it.
     fn judge(&self, state: usize, board: Board, player: Player) -> Bounds {
         self.fold(state, board, player, None).expect("no move is left out")
-    }
-
-    /// Finds which boards of a component can be entered from each of its states, by moves that
-    /// matter and through states that are not settled.
-    fn note_entered(&mut self, members: &[Board]) {
-        let words = members.len().div_ceil(64);
-        let begin = self.entered.len();
-        let mut open = Vec::new();
-        self.each_state(members, |state, board, player| {
-            if self.bounds[state].value().is_none() {
-                open.push((state, board, player));
-            }
-        });
-        for (index, &(state, ..)) in open.iter().enumerate() {
-            self.row[state] = (begin + index * words) as u32;
-        }
-        self.entered.resize(begin + open.len() * words, 0);
-        let mut ways = Vec::new();
-        for &(state, board, player) in &open {
-            let row = self.row[state] as usize;
-            // Where no move is sure to be legal, any may be the one that keeps the game going.
-            let mut may_repeat = self.may_repeat[state];
-            let mut has_sure = false;
-            board.each_candidate(self.line, player, |_, next| {
-                has_sure |= may_repeat & 1 == 0 && next != board;
-                may_repeat >>= 1;
-                true
-            });
-            let mut places = Vec::new();
-            board.each_candidate(self.line, player, |_, next| {
-                if next == board || !self.stays(board, next) {
-                    return true;
-                }
-                let after = self.bounds_after(board, next, player.opponent());
-                if !has_sure || self.matters(state, player, after) {
-                    places.push(self.place[self.numbering.number(next) as usize] as usize);
-                    if after.value().is_none() {
-                        let then = self.row[self.state(next, player.opponent())];
-                        debug_assert_ne!(then, NONE, "unsettled whatever came before, too");
-                        ways.push((row, then as usize));
-                    }
-                }
-                true
-            });
-            for place in places {
-                self.entered[row + place / 64] |= 1 << (place % 64);
-            }
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &(row, then) in &ways {
-                for word in 0..words {
-                    let more = self.entered[then + word] & !self.entered[row + word];
-                    self.entered[row + word] |= more;
-                    changed |= more != 0;
-                }
-            }
-        }
     }
 }
