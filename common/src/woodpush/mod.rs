@@ -3,9 +3,30 @@
 //! Left is Max. A board is two 32-bit masks. A move may not recreate any earlier board of the
 //! game, so a position carries the boards that it may not recreate. Pieces only ever leave the
 //! board; a board with more pieces than the present one can never come back, and is not carried.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `board.rs` | a board, and what the moves do to it |
+//! | `numbering.rs` | boards as numbers |
+//! | `components.rs` | which boards can lead to each other |
+//! | `retrograde.rs` | tables of what is known of each board, and how they are filled |
+//! | `knowledge.rs` | what the tables say |
+//! | `look.rs` | what they say of a position with its history |
 
-use crate::game::{Game, Move, MoveList, Player};
-use crate::outcome::{Outcome, OutcomeScale};
+mod board;
+mod components;
+mod knowledge;
+mod look;
+mod numbering;
+mod retrograde;
+
+use std::sync::{Arc, OnceLock};
+
+use crate::game::{Game, Move, MoveList, Player, Survey};
+use crate::outcome::{Bounds, Outcome, OutcomeScale};
+
+use board::Board;
+use knowledge::Knowledge;
 
 /// The shortest board.
 pub const MIN_CELLS: usize = 6;
@@ -18,13 +39,8 @@ pub struct Woodpush {
     cells: u32,
     start: Board,
     scale: OutcomeScale,
-}
-
-/// Where the pieces are; bit i is cell i.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Board {
-    left: u32,
-    right: u32,
+    /// Filled when it is first asked for; nothing if the game has too many boards.
+    knowledge: Arc<OnceLock<Option<Knowledge>>>,
 }
 
 /// A position: the board, who is to move, and the boards that may not be recreated.
@@ -68,30 +84,6 @@ pub enum BoardError {
     OneSided,
 }
 
-impl Board {
-    fn occupied(self) -> u32 {
-        self.left | self.right
-    }
-
-    fn pieces(self) -> u32 {
-        self.left.count_ones() + self.right.count_ones()
-    }
-
-    /// A pseudo-random number of 128 bits for each board (two rounds of a 64-bit finaliser with
-    /// different constants).
-    fn hash(self) -> u128 {
-        let bits = u64::from(self.left) | u64::from(self.right) << 32;
-        let mix = |mut z: u64, add: u64| {
-            z = z.wrapping_add(add).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        };
-        u128::from(mix(bits, 0x2545_f491_4f6c_dd1d)) << 64
-            | u128::from(mix(bits, 0xd6e8_feb8_6659_fd93))
-    }
-}
-
 impl Woodpush {
     /// The standard start on `cells` cells: Left on 0 and 2, Right on the mirror cells.
     pub fn standard(cells: usize) -> Result<Woodpush, BoardError> {
@@ -128,7 +120,12 @@ impl Woodpush {
         }
         let (left, right) = (board.left.count_ones() as i32, board.right.count_ones() as i32);
         let scores = (-right..=left).filter(|&score| score != 0);
-        Ok(Woodpush { cells: cells as u32, start: board, scale: OutcomeScale::scores(scores) })
+        Ok(Woodpush {
+            cells: cells as u32,
+            start: board,
+            scale: OutcomeScale::scores(scores),
+            knowledge: Arc::default(),
+        })
     }
 
     /// All cells, as a mask.
@@ -137,49 +134,11 @@ impl Woodpush {
         u32::MAX >> (32 - self.cells)
     }
 
-    /// The board after `mv`, whether or not it repeats an earlier one. `mv` is a slide from a
-    /// cell of the player's own, or a push that has an enemy piece behind it.
+    /// What is known of the boards, if they are few enough.
     #[inline]
-    fn after(&self, board: Board, to_move: Player, mv: Move) -> Board {
-        let (cell, push) = (u32::from(mv.0 >> 1), mv.0 & 1 == 1);
-        let piece = 1u32 << cell;
-        let occupied = board.occupied();
-        if push {
-            // The piece and the unbroken string behind it go one cell back.
-            let string = if to_move == Player::Max {
-                let below = occupied & (piece | (piece - 1));
-                let gap = !below & (piece - 1);
-                if gap == 0 { below } else { below & (u32::MAX << (32 - gap.leading_zeros())) }
-            } else {
-                let above = occupied & !(piece - 1);
-                let gap = !occupied & !(piece - 1);
-                if gap == 0 { above } else { above & ((1 << gap.trailing_zeros()) - 1) }
-            };
-            let back = |mask: u32| {
-                let moved = mask & string;
-                let moved = if to_move == Player::Max { moved >> 1 } else { moved << 1 };
-                (mask & !string) | (moved & self.line())
-            };
-            Board { left: back(board.left), right: back(board.right) }
-        } else if to_move == Player::Max {
-            let ahead = !occupied & self.line() & !(piece | (piece - 1));
-            let target = ahead & ahead.wrapping_neg();
-            Board { left: (board.left & !piece) | target, right: board.right }
-        } else {
-            let ahead = !occupied & (piece - 1);
-            let target = if ahead == 0 { 0 } else { 1 << (31 - ahead.leading_zeros()) };
-            Board { left: board.left, right: (board.right & !piece) | target }
-        }
-    }
-
-    /// The pieces of the player to move that have an enemy piece directly behind them.
-    #[inline]
-    fn pushers(&self, position: &Line) -> u32 {
-        let Board { left, right } = position.board;
-        match position.to_move {
-            Player::Max => left & (right << 1),
-            Player::Min => right & (left >> 1),
-        }
+    fn knowledge(&self) -> Option<&Knowledge> {
+        let make = || Knowledge::new(self.line(), self.start, &self.scale);
+        self.knowledge.get_or_init(make).as_ref()
     }
 
     #[inline]
@@ -188,28 +147,13 @@ impl Woodpush {
             || position.past[position.since as usize..].iter().any(|past| past.board == next)
     }
 
-    /// Calls `visit` with each legal move, ascending by cell and the slide before the push, until
-    /// it returns false.
+    /// Calls `visit` with each legal move and the board after it, ascending by cell and the slide
+    /// before the push, until it returns false.
     #[inline]
-    fn each_move(&self, position: &Line, mut visit: impl FnMut(Move) -> bool) {
-        let mut own = match position.to_move {
-            Player::Max => position.board.left,
-            Player::Min => position.board.right,
-        };
-        let pushers = self.pushers(position);
-        while own != 0 {
-            let cell = own.trailing_zeros() as u16;
-            let slide = Move(cell << 1);
-            let push = Move(cell << 1 | 1);
-            let candidates = if pushers >> cell & 1 == 1 { &[slide, push][..] } else { &[slide] };
-            for &mv in candidates {
-                let next = self.after(position.board, position.to_move, mv);
-                if !self.repeats(position, next) && !visit(mv) {
-                    return;
-                }
-            }
-            own &= own - 1;
-        }
+    fn each_move(&self, position: &Line, mut visit: impl FnMut(Move, Board) -> bool) {
+        position.board.each_candidate(self.line(), position.to_move, |mv, next| {
+            self.repeats(position, next) || visit(mv, next)
+        });
     }
 }
 
@@ -236,7 +180,7 @@ impl Game for Woodpush {
             left.count_ones() as i32 - right.count_ones() as i32
         } else {
             let mut stuck = true;
-            self.each_move(position, |_| {
+            self.each_move(position, |_, _| {
                 stuck = false;
                 false
             });
@@ -250,14 +194,14 @@ impl Game for Woodpush {
     }
 
     fn moves(&self, position: &Line, moves: &mut MoveList) {
-        self.each_move(position, |mv| {
+        self.each_move(position, |mv, _| {
             moves.push(mv);
             true
         });
     }
 
     fn play(&self, position: &mut Line, mv: Move) {
-        let next = self.after(position.board, position.to_move, mv);
+        let next = position.board.after(self.line(), position.to_move, mv);
         position.past.push(Past {
             board: position.board,
             since: position.since,
@@ -282,14 +226,22 @@ impl Game for Woodpush {
     }
 
     /// The board and the player to move exactly (52 bits), with 76 bits of a hash over the set of
-    /// boards that may not be recreated. Positions with the same board are told apart unless two
-    /// different sets agree in all of these bits.
+    /// boards that could be recreated but for the rule. Positions with the same board are told
+    /// apart unless two different sets agree in all of these bits.
+    ///
+    /// A board is in that set as soon as any moves of either player lead back to it, though what
+    /// can matter for the value is less: so the set grows with each move that can be undone, and
+    /// no position shares a key with one that it leads to. Searches on graphs need that.
     fn key(&self, position: &Line) -> u128 {
-        // Base 3 in two halves: a cell is empty, Left's or Right's; 32 cells fit into 51 bits.
-        let Board { left, right } = position.board;
-        let board = ternary(left) + 2 * ternary(right);
+        let past = match self.knowledge() {
+            Some(knowledge) => {
+                let past = position.past[position.since as usize..].iter().rev();
+                knowledge.hash_of_past(position.board, past.map(|past| past.board))
+            }
+            None => position.past_hash,
+        };
         let side = u128::from(position.to_move == Player::Min);
-        (u128::from(board) << 1 | side) << 76 | (position.past_hash >> 52)
+        (u128::from(position.board.ternary()) << 1 | side) << 76 | (past >> 52)
     }
 
     fn move_name(&self, _position: &Line, mv: Move) -> String {
@@ -305,6 +257,22 @@ impl Game for Woodpush {
                 _ => '.',
             })
             .collect()
+    }
+
+    fn static_bounds(&self, position: &Line) -> Bounds {
+        self.look(position).bounds
+    }
+
+    fn relevant_moves(&self, position: &Line, moves: &mut MoveList) {
+        self.look(position).relevant(position.to_move, moves);
+    }
+
+    fn resistance(&self, position: &Line) -> u32 {
+        self.look(position).resistance()
+    }
+
+    fn survey(&self, position: &Line) -> Survey {
+        self.look(position).survey(position.to_move)
     }
 
     fn why_illegal(&self, position: &Line, text: &str) -> Option<String> {
@@ -323,35 +291,13 @@ impl Game for Woodpush {
         }
         match text.as_bytes()[0] {
             b's' => Some("the slide would recreate an earlier board".to_owned()),
-            b'p' if self.pushers(position) >> cell & 1 == 0 => {
+            b'p' if position.board.pushers(position.to_move) >> cell & 1 == 0 => {
                 Some(format!("there is no enemy piece directly behind cell {cell}"))
             }
             b'p' => Some("the push would recreate an earlier board".to_owned()),
             _ => None,
         }
     }
-}
-
-/// The number whose base-3 digits are the bits of `mask`.
-#[inline]
-fn ternary(mask: u32) -> u64 {
-    const DIGITS: [u64; 256] = {
-        let mut table = [0; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            let (mut bit, mut power) = (0, 1);
-            while bit < 8 {
-                if byte >> bit & 1 == 1 {
-                    table[byte] += power;
-                }
-                power *= 3;
-                bit += 1;
-            }
-            byte += 1;
-        }
-        table
-    };
-    mask.to_be_bytes().iter().fold(0, |number, &byte| number * 6561 + DIGITS[byte as usize])
 }
 
 #[cfg(test)]
