@@ -94,7 +94,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 
     /// The key under which searches merge positions and look them up. Two positions may share a
     /// key only if the same player is to move and their values are equal: so it holds whatever of
-    /// the history can still matter, and it may be shared by mirror images.
+    /// the history can still matter, and it may be shared by mirror images. No line of play comes back
+    /// to a key: the graphs that merge positions by it have no cycles.
     fn key(&self, position: &Self::Position) -> Self::Key;
 
     /// The name of a legal move, as people read and type it: letters, digits, `+`, `-`, `=`.

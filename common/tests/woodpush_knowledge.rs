@@ -73,7 +73,7 @@ impl Checker {
         let of_relevant = best(&mut relevant.iter().map(|&mv| of(mv)));
         assert_eq!(of_relevant, Some(value), "{relevant:?}: {}", shown());
 
-        let survey = self.game.survey(position);
+        let survey = self.game.survey(position, self.game.scale().bounds());
         assert_eq!(survey.bounds, bounds, "{}", shown());
         if bounds.value().is_none() {
             assert_eq!(survey.resistance, self.game.resistance(position), "{}", shown());

@@ -271,7 +271,7 @@ impl Game for Woodpush {
         self.look(position).resistance()
     }
 
-    fn survey(&self, position: &Line) -> Survey {
+    fn survey(&self, position: &Line, _relevant: Bounds) -> Survey {
         self.look(position).survey(position.to_move)
     }
 
