@@ -61,7 +61,7 @@ struct Search {
     full: u64,
     /// The cells of the columns, from the centre outwards.
     columns: [u64; 16],
-    table: Vec<u64>,
+    table: Box<[u64; ENTRIES]>,
     nodes: u64,
 }
 
@@ -80,7 +80,7 @@ impl Search {
             bottom: (0..width).map(|index| 1 << (index * up)).sum(),
             full: (0..width).map(column).sum(),
             columns,
-            table: vec![0; ENTRIES],
+            table: vec![0; ENTRIES].try_into().expect("it is as long"),
             nodes: 0,
         }
     }
@@ -112,20 +112,13 @@ impl Search {
         playable & !(threats >> 1)
     }
 
-    /// The value, if it lies between `alpha` and `beta`; else a bound on that side of them.
+    /// The value, if it lies between `alpha` and `beta`; else a bound on that side of them. The player
+    /// to move must not be able to make a line at once: moves that would let them are left out before.
     fn value(&mut self, mover: u64, all: u64, mut alpha: i8, mut beta: i8) -> i8 {
         self.nodes += 1;
-        let playable = (all + self.bottom) & self.full;
-        if self.winning_cells(mover, all) & playable != 0 {
-            return WIN;
-        }
-        if all == self.full {
-            return DRAW;
-        }
         let safe = self.safe_cells(mover, all);
         if safe == 0 {
-            // With one cell left nobody else moves after it.
-            return if all.count_ones() + 1 == self.cells { DRAW } else { LOSS };
+            return if all == self.full { DRAW } else { LOSS };
         }
         if all.count_ones() + 2 >= self.cells {
             return DRAW;
