@@ -49,6 +49,12 @@ fn specs() {
 }
 
 #[test]
+fn sharing_and_rechecks() {
+    let args = ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--recheck", "0.5"];
+    refused(&args, &["--recheck 0.5", "--share", "leave one of them out"]);
+}
+
+#[test]
 fn goals() {
     let connect4 = |goal: &str, words: &[&str]| {
         refused(&["search", "connect4:4x4", "--goal", goal], words);

@@ -117,3 +117,15 @@ fn a_coordinator_makes_room_for_more_workers_than_a_shell_usually_does() {
     assert_eq!(limits[0], limits[1], "the soft limit is as high as the hard one");
     assert_ne!(limits[0], "48");
 }
+
+#[test]
+fn workers_that_share_what_they_solve_find_the_same_value() {
+    let flags = ["connect4:6x5", "--share", "--await-workers", "3", "--job-nodes", "2000"];
+    let (coordinator, url) = serve(&flags);
+    let workers = ["a", "b", "c"].map(|name| worker(&url, name));
+    let ended = coordinator.end(LIMIT);
+    assert_eq!((ended.code, &ended.json()["value"]), (Some(0), &"draw".into()), "{ended:?}");
+    for worker in workers {
+        assert_eq!(worker.end(LIMIT).code, Some(0));
+    }
+}

@@ -5,10 +5,12 @@
 //! - `clusters`: whole solves with real workers; workers and networks that go away.
 //! - `door`: tokens, certificates, floods of strangers, and limits.
 //! - `refusals`: each bad field of each message.
+//! - `sharing`: solved positions that travel from worker to worker.
 //! - `noise`: random bytes and random messages.
 
 mod clusters;
 mod door;
 mod noise;
 mod refusals;
+mod sharing;
 mod stage;
