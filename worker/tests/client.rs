@@ -126,6 +126,7 @@ fn welcome(solve_id: &str) -> v1::Welcome {
         solve_id: solve_id.to_owned(),
         spec: "connect4:4x4".to_owned(),
         heartbeat_interval_ms: 1,
+        solved_from: 0,
     }
 }
 

@@ -682,6 +682,7 @@ impl World {
                 );
                 self.send(Happening::ToWorker(worker, Down::Acknowledged(lease)));
             }
+            Action::Tell { .. } => panic!("nothing is shared unless it is asked for"),
             Action::Dismiss { worker, refused } => {
                 self.open.remove(&worker);
                 let down = Down::Closed { refused: refused.is_some() };

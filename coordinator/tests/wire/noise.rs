@@ -134,15 +134,26 @@ fn message() -> impl Strategy<Value = FromWorker> {
     });
     let decline =
         (lease_id(), ".{0,20}").prop_map(|(lease_id, reason)| v1::Decline { lease_id, reason });
+    let solved = (any::<u64>(), 0u32..300, any::<bool>(), any::<u32>()).prop_map(
+        |(key_low, threshold, holds, work)| v1::SolvedPosition {
+            key_low,
+            key_high: 0,
+            threshold,
+            holds,
+            work,
+        },
+    );
     let batch = (
         prop::collection::vec(lease_id(), 0..4),
         prop::collection::vec(progress, 0..3),
         prop::collection::vec(report, 0..3),
         prop::collection::vec(decline, 0..2),
         prop::bool::weighted(0.1),
+        prop::collection::vec(solved, 0..2),
     );
-    let batch = batch.prop_map(|(renewals, progress, reports, declines, draining)| {
-        FromWorker::Batch(v1::WorkerBatch { renewals, progress, reports, declines, draining })
+    let batch = batch.prop_map(|(renewals, progress, reports, declines, draining, solved)| {
+        let lists = v1::WorkerBatch { renewals, progress, reports, declines, draining, solved };
+        FromWorker::Batch(lists)
     });
     prop_oneof![1 => hello, 12 => batch]
 }
