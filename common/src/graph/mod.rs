@@ -10,12 +10,13 @@
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
 //! - `store`: nodes, edges, index and memory; `parents`: the way up.
-//! - `update`: numbers of parents from their children's, under leases.
+//! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
 //! - `dump`: the graph as bytes, and back.
 
+mod change;
 mod dump;
 mod lease;
 mod locks;
@@ -43,7 +44,7 @@ use locks::Locks;
 pub use shed::Shed;
 pub use store::NodeId;
 use store::{MAX_NODES, Mark, Store};
-use update::Worklist;
+use update::{Pairs, Worklist};
 
 /// How a graph is built and searched.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,7 @@ pub struct Graph<G: Game, W> {
     position: G::Position,
     worklist: Worklist,
     /// The numbers that leased nodes had before a virtual outcome replaced them.
-    actual: HashMap<NodeId, SmallVec<[EffortPair; 4]>>,
+    actual: HashMap<NodeId, Pairs>,
     /// Leased nodes that have been freed or solved since they were last asked for.
     moot: Vec<NodeId>,
     leased: usize,
@@ -359,7 +360,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             Some(actual) => &mut actual[..],
             None => self.store.pairs_mut(node),
         };
-        let before: SmallVec<[EffortPair; 4]> = SmallVec::from_slice(pairs);
+        let before = Pairs::from_slice(pairs);
         for (index, &found) in (asked..).zip(efforts) {
             if !pairs[index].is_solved() && (leaf || found.is_solved()) {
                 pairs[index] = found;
@@ -416,6 +417,10 @@ impl<G: Game, W: Width> Graph<G, W> {
                 && self.learn(child, asked, &found.efforts)
             {
                 self.note_change(child);
+                if !self.store.is_leaf(child) {
+                    // What is not settled follows from its own children.
+                    self.enqueue(child);
+                }
             }
             // Mirror images are one child, and its effort counts once.
             if !self.settings.merge || !children.contains(&child) {

@@ -33,6 +33,7 @@ const QUEUED: u8 = 4;
 const ON_PATH: u8 = 8;
 const FREE: u8 = 16;
 pub(super) const SEVERAL_PARENTS: u8 = 32;
+const RESCAN: u8 = 64;
 
 /// The last edge of its node: the edges of a node lie side by side, and each is the number of a
 /// child.
@@ -50,6 +51,8 @@ pub(super) enum Mark {
     Leased,
     /// The node waits for an update.
     Queued,
+    /// The node waits for an update that must look at all of its children.
+    Rescan,
     /// The node is on the current path.
     OnPath,
 }
@@ -59,6 +62,7 @@ impl Mark {
         match self {
             Mark::Leased => LEASED,
             Mark::Queued => QUEUED,
+            Mark::Rescan => RESCAN,
             Mark::OnPath => ON_PATH,
         }
     }
