@@ -84,7 +84,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             if pair.is_solved() || change.is_none(index) {
                 continue;
             }
-            let new = if locked >> index & 1 == 0 { change.apply(player, *pair, index) } else { None };
+            let new =
+                if locked >> index & 1 == 0 { change.apply(player, *pair, index) } else { None };
             match new {
                 Some(new) => *pair = new,
                 None => return self.enqueue(parent),

@@ -9,7 +9,7 @@
 //! graph has no cycles because games are finite and a key never recurs within one. With merging
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
-//! - `store`: nodes, edges, index and memory; `parents`: the way up.
+//! - `store`: nodes, edges and index; `parents`: the way up; `large_pages`: their memory.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `relevance`: freeing what no open threshold depends on.
@@ -18,6 +18,7 @@
 
 mod change;
 mod dump;
+mod large_pages;
 mod lease;
 mod locks;
 mod parents;

@@ -3,13 +3,15 @@
 //! A parent takes over a child's change at once if its numbers tell what follows (`change`);
 //! otherwise it looks at all of its children when its turn comes.
 
+use std::hint::black_box;
+
 use smallvec::SmallVec;
 
 use crate::effort::{Effort, EffortPair, EffortSum};
 use crate::efforts::{Width, attracting_threshold, for_player};
 use crate::game::{Game, Player};
-use crate::graph::store::Mark;
 use crate::graph::change::Change;
+use crate::graph::store::Mark;
 use crate::graph::{Graph, NodeId};
 
 /// The effort numbers of one node, kept aside.
@@ -93,9 +95,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Notes that the numbers of `node` have changed: its parents must look at their children.
     pub(super) fn note_change(&mut self, node: NodeId) {
         self.note_moot(node);
-        let mut at = self.store.first_parent(node);
-        while let Some((parent, next)) = self.store.parent_at(at) {
-            at = next;
+        for parent in self.store.parents(node) {
             self.enqueue(parent);
         }
     }
@@ -106,9 +106,14 @@ impl<G: Game, W: Width> Graph<G, W> {
         let depth = self.store.node(node).depth;
         let now = Pairs::from_slice(self.store.pairs(node));
         let change = Change { depth, seen, now: &now, locked, locks_now: self.locks.get(node) };
-        let mut at = self.store.first_parent(node);
-        while let Some((parent, next)) = self.store.parent_at(at) {
-            at = next;
+        let parents = self.store.parents(node);
+        if parents.len() > 1 {
+            // They lie anywhere in memory: the processor is to wait for all of them at once.
+            for &parent in &parents {
+                black_box((self.store.node(parent).flags, self.store.pair(parent, 0)));
+            }
+        }
+        for &parent in &parents {
             self.take_over(parent, &change);
         }
     }
