@@ -397,22 +397,30 @@ impl<G: Game, W: Width> Graph<G, W> {
     ) {
         let moves = self.expansion(node, position);
         let depth = self.store.node(node).depth.saturating_add(1);
-        let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
+        let mut keys: SmallVec<[G::Key; 64]> = SmallVec::new();
         for &mv in &moves {
             self.game.play(position, mv);
-            let key = self.game.key(position);
-            let child = match self.store.find(key) {
+            keys.push(self.game.key(position));
+            self.game.undo(position, mv);
+        }
+        // All at once, so that the processor waits for the memory of all at once.
+        let known: SmallVec<[_; 64]> = keys.iter().map(|&key| self.store.find(key)).collect();
+        let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
+        for (&mv, (&key, &known)) in moves.iter().zip(keys.iter().zip(&known)) {
+            // It may be the mirror image of one that has just been added.
+            let child = match known.or_else(|| self.store.find(key)) {
                 Some(known) => known,
                 None => {
+                    self.game.play(position, mv);
                     let child = self.store.add(key, self.game.to_move(position), depth);
                     self.created += 1;
                     let (game, store) = (&self.game, &mut self.store);
                     self.evaluation
                         .new_node(game, position, |i, pair| store.pairs_mut(child)[i] = pair);
+                    self.game.undo(position, mv);
                     child
                 }
             };
-            self.game.undo(position, mv);
             if let Some((asked, found)) = found
                 && let Some(found) = found.iter().find(|found| found.mv == mv)
                 && self.learn(child, asked, &found.efforts)

@@ -113,14 +113,20 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
         let mut parents = SmallVec::new();
         let node = self.node(id);
         if node.flags & SEVERAL_PARENTS == 0 {
-            parents.extend((node.parent != NONE).then_some(NodeId(node.parent)));
+            if node.parent != NONE {
+                parents.push(NodeId(node.parent));
+            }
             return parents;
         }
         let mut at = node.parent;
         while at != NONE {
-            let cell = &self.parents.cells[at as usize];
-            parents.extend(cell.parents.iter().filter(|&&id| id != NONE).map(|&id| NodeId(id)));
-            at = cell.next;
+            let Cell { parents: places, next } = self.parents.cells[at as usize];
+            for place in places {
+                if place != NONE {
+                    parents.push(NodeId(place));
+                }
+            }
+            at = next;
         }
         parents
     }

@@ -195,13 +195,14 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Recomputes a node from its children. Thresholds that are settled stay so.
     fn recompute(&mut self, node: NodeId) {
         let player = self.store.player(node);
+        let children: SmallVec<[NodeId; 64]> = self.store.children(node).collect();
         let mut settled = false;
         let mut locked = 0;
         for index in 0..self.evaluation.width() {
             if self.store.pair(node, index).is_solved() {
                 continue;
             }
-            let (new, is_locked) = self.pair_from_children(node, player, index);
+            let (new, is_locked) = self.pair_from_children(&children, player, index);
             locked |= u32::from(is_locked) << index;
             settled |= new.is_solved();
             self.store.pairs_mut(node)[index] = new;
@@ -214,14 +215,19 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
     }
 
-    /// One pair of a node, and whether it is locked for that threshold: the minimum is over the
+    /// One pair of a node from its children, and whether it is locked for that threshold: the minimum is over the
     /// children that are not locked, the sum over all; if every child that could be chosen is
     /// locked the node is locked, and its minimum is over those (locking scheme of PNS-PDFPN,
     /// arXiv 2511.10339).
-    fn pair_from_children(&self, node: NodeId, player: Player, index: usize) -> (EffortPair, bool) {
+    fn pair_from_children(
+        &self,
+        children: &[NodeId],
+        player: Player,
+        index: usize,
+    ) -> (EffortPair, bool) {
         let (mut least_free, mut least_locked) = (Effort::INFINITY, Effort::INFINITY);
         let mut sum = EffortSum::default();
-        for child in self.store.children(node) {
+        for &child in children {
             let pair = self.store.pair(child, index);
             let (wanted, feared) = for_player(player, pair);
             if self.locks.get(child) >> index & 1 == 0 || pair.is_solved() {
