@@ -22,6 +22,10 @@ pub trait Width: Copy + Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct One;
 
+/// Two thresholds: three outcomes, as most games have that can be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Two;
+
 /// Any number of thresholds.
 #[derive(Clone, Copy, Debug)]
 pub struct Several(pub usize);
@@ -30,6 +34,13 @@ impl Width for One {
     #[inline(always)]
     fn get(self) -> usize {
         1
+    }
+}
+
+impl Width for Two {
+    #[inline(always)]
+    fn get(self) -> usize {
+        2
     }
 }
 

@@ -1,8 +1,10 @@
-//! A solve whose tree has ten million nodes: how many jobs a second are selected, reported and
-//! folded, how many bytes a node takes, and how long a snapshot and a restart take.
+//! A solve whose tree has ten million nodes, once for all outcomes and once for a goal: how many
+//! jobs a second are selected, reported and folded, how many bytes a node takes, and how long a
+//! snapshot and a restart take.
 //!
 //! The jobs come back at once, with what one expansion finds; so all of the time is the
-//! coordinator's. `JLPNS_BENCH_NODES` sets another size.
+//! coordinator's. It is the processor's time of its one thread, so that other programs hardly
+//! count. `JLPNS_BENCH_NODES` sets another size.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,7 +14,8 @@ use criterion::{Criterion, Throughput};
 use jlpns_common::connect4::Connect4;
 use jlpns_common::graph::Selection;
 use jlpns_common::{
-    Algorithm, ChildFindings, Effort, EffortPair, Findings, Game, Initialisation, Job, MoveList,
+    Algorithm, ChildFindings, Effort, EffortPair, Findings, Game, Goal, Initialisation, Job,
+    MoveList, Outcome,
 };
 use jlpns_coordinator::journal::{Header, Journal, Order, Record, Writer};
 use jlpns_coordinator::recorder::take_up;
@@ -22,16 +25,18 @@ use jlpns_coordinator::solve::{
 use jlpns_coordinator::written::snapshot_to_bytes;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use rustix::time::{ClockId, clock_gettime};
 
 const WORKER: WorkerId = WorkerId(1);
 const SLOTS: u32 = 64;
 
-fn settings() -> SolveSettings {
+/// For three outcomes, or for a goal.
+fn settings(goal: Option<Goal>) -> SolveSettings {
     SolveSettings {
         spec: "connect4:7x6".parse().expect("a spec"),
         moves: Vec::new(),
-        goal: None,
-        sub_search: Algorithm::Gpns,
+        sub_search: if goal.is_some() { Algorithm::Pns } else { Algorithm::Gpns },
+        goal,
         initialisation: Initialisation::Unit,
         knowledge: false,
         merge: true,
@@ -50,6 +55,11 @@ fn settings() -> SolveSettings {
     }
 }
 
+/// The processor's time that this thread has taken.
+fn processor_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().expect("a time that is not negative")
+}
+
 /// A coordinator whose workers need no time.
 struct Bench {
     solve: Solve,
@@ -59,8 +69,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Bench {
-        let mut solve = Solve::new(settings()).expect("no moves");
+    fn new(goal: Option<Goal>) -> Bench {
+        let mut solve = Solve::new(settings(goal)).expect("no moves");
         let info = WorkerInfo { name: "w".to_owned(), slots: SLOTS, memory: 0, instance: 1 };
         solve.handle(Event::Joined { worker: WORKER, info }, Duration::ZERO).expect("it joins");
         let game = Connect4::new(7, 6).expect("a size in range");
@@ -130,12 +140,12 @@ impl Bench {
                     Event::Reported { worker: WORKER, lease, subject: None, findings, elapsed }
                 })
                 .collect();
-            let begin = Instant::now();
+            let begin = processor_time();
             for event in events {
                 // A job that became moot in the meantime is reported all the same.
                 let _ = self.solve.handle(event, Duration::ZERO);
             }
-            time += begin.elapsed();
+            time += processor_time() - begin;
             self.collect();
         }
         time
@@ -143,9 +153,15 @@ impl Bench {
 }
 
 fn main() {
+    let mut criterion = Criterion::default().sample_size(20).configure_from_args();
+    measure(&mut criterion, "three outcomes", None);
+    measure(&mut criterion, "a goal", Some(Goal::AtLeast(Outcome(1))));
+}
+
+fn measure(criterion: &mut Criterion, name: &str, goal: Option<Goal>) {
     let wanted: u64 = std::env::var("JLPNS_BENCH_NODES")
         .map_or(10_000_000, |nodes| nodes.parse().expect("a number of nodes"));
-    let mut bench = Bench::new();
+    let mut bench = Bench::new(goal);
     let (mut jobs, mut time) = (0, Duration::ZERO);
     while bench.tree_nodes() < wanted {
         time += bench.report(1_000);
@@ -153,37 +169,40 @@ fn main() {
     }
     let status = bench.solve.status(Duration::ZERO);
     println!(
-        "{} nodes, {:.1} bytes each, after {jobs} jobs; {:.0} jobs/s on the way",
+        "{name}: {} nodes, {:.1} bytes each, after {jobs} jobs; {:.0} jobs/s on the way",
         status.tree_nodes,
         status.tree_bytes as f64 / status.tree_nodes as f64,
         f64::from(jobs) / time.as_secs_f64(),
     );
 
-    let mut criterion = Criterion::default().sample_size(20).configure_from_args();
-    let mut group = criterion.benchmark_group("solve");
+    let mut group = criterion.benchmark_group(name);
     group.throughput(Throughput::Elements(1));
     group.bench_function("select, report and fold", |bencher| {
         bencher.iter_custom(|jobs| bench.report(jobs));
     });
     group.finish();
+    restart(bench, goal);
+}
 
+/// How long a snapshot takes, and a restart from it.
+fn restart(bench: Bench, goal: Option<Goal>) {
     let begin = Instant::now();
     let mut snapshot = bench.solve.snapshot();
     println!(
         "a snapshot takes {:.2} s, and has {:.1} bytes a node",
         begin.elapsed().as_secs_f64(),
-        snapshot.tree.len() as f64 / status.tree_nodes as f64,
+        snapshot.tree.len() as f64 / bench.tree_nodes() as f64,
     );
-    drop(bench.solve);
+    drop(bench);
 
     let directory = tempfile::tempdir().expect("a directory");
     // As if one report had told all of it: what is read is the tree.
     snapshot.through = 1;
     let begin = Instant::now();
-    keep(directory.path(), snapshot);
+    keep(directory.path(), snapshot, goal);
     let written = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
-    let anew = take_up(directory.path(), "bench".to_owned(), settings()).expect("a journal");
+    let anew = take_up(directory.path(), "bench".to_owned(), settings(goal)).expect("a journal");
     println!(
         "to write it takes {written:.2} s; a restart from it takes {:.2} s: {} nodes",
         begin.elapsed().as_secs_f64(),
@@ -192,12 +211,13 @@ fn main() {
 }
 
 /// Makes a journal with nothing but a snapshot.
-fn keep(directory: &Path, snapshot: Snapshot) {
+fn keep(directory: &Path, snapshot: Snapshot, goal: Option<Goal>) {
     let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let goal = if goal.is_some() { ">=draw" } else { "the value" };
     let facts = vec![
         fact("game", "connect4:7x6"),
         fact("moves", "none"),
-        fact("goal", "the value"),
+        fact("goal", goal),
         fact("store", "graph"),
         fact("initialisation", "unit"),
         fact("knowledge", "false"),

@@ -1,11 +1,10 @@
 //! Taking frontier nodes as jobs, and giving them back.
 
-use smallvec::SmallVec;
-
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
 use crate::game::Game;
 use crate::graph::store::Mark;
+use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
 
 /// How frontier nodes are selected while others are leased.
@@ -66,21 +65,22 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Marks a frontier node as leased, so that others are selected until it is given back.
     pub fn lease(&mut self, node: NodeId) {
         debug_assert!(self.store.is_leaf(node) && !self.store.has(node, Mark::Leased));
+        let seen = Pairs::from_slice(self.store.pairs(node));
         self.store.set(node, Mark::Leased, true);
         self.leased += 1;
         if self.settings.selection != Selection::Locking {
-            let actual = SmallVec::from_slice(self.store.pairs(node));
-            self.pretend(node, &actual);
-            self.actual.insert(node, actual);
+            self.pretend(node, &seen);
+            self.actual.insert(node, seen.clone());
         }
         self.lock(node);
-        self.update_from(node);
+        self.note_change_from(node, &seen, 0);
+        self.update_noted();
     }
 
     /// Takes the mark of a lease from a node, and updates its ancestors.
     pub fn give_back(&mut self, node: NodeId) {
         if self.release(node) {
-            self.update_from(node);
+            self.update_noted();
         }
     }
 
@@ -90,13 +90,14 @@ impl<G: Game, W: Width> Graph<G, W> {
         if !self.store.is_live(node) || !self.store.has(node, Mark::Leased) {
             return false;
         }
+        let (seen, locked) = (Pairs::from_slice(self.store.pairs(node)), self.locks.get(node));
         self.store.set(node, Mark::Leased, false);
         self.leased -= 1;
         if let Some(actual) = self.actual.remove(&node) {
             self.store.pairs_mut(node).copy_from_slice(&actual);
         }
         self.locks.set(node, 0);
-        self.note_change(node);
+        self.note_change_from(node, &seen, locked);
         true
     }
 

@@ -9,14 +9,16 @@
 //! graph has no cycles because games are finite and a key never recurs within one. With merging
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
-//! - `store`: nodes, edges, index and memory; `parents`: the way up.
-//! - `update`: numbers of parents from their children's, under leases.
+//! - `store`: nodes, edges and index; `parents`: the way up; `large_pages`: their memory.
+//! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
 //! - `dump`: the graph as bytes, and back.
 
+mod change;
 mod dump;
+mod large_pages;
 mod lease;
 mod locks;
 mod parents;
@@ -43,7 +45,7 @@ use locks::Locks;
 pub use shed::Shed;
 pub use store::NodeId;
 use store::{MAX_NODES, Mark, Store};
-use update::Worklist;
+use update::{Pairs, Worklist};
 
 /// How a graph is built and searched.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +85,7 @@ pub struct Graph<G: Game, W> {
     position: G::Position,
     worklist: Worklist,
     /// The numbers that leased nodes had before a virtual outcome replaced them.
-    actual: HashMap<NodeId, SmallVec<[EffortPair; 4]>>,
+    actual: HashMap<NodeId, Pairs>,
     /// Leased nodes that have been freed or solved since they were last asked for.
     moot: Vec<NodeId>,
     leased: usize,
@@ -359,7 +361,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             Some(actual) => &mut actual[..],
             None => self.store.pairs_mut(node),
         };
-        let before: SmallVec<[EffortPair; 4]> = SmallVec::from_slice(pairs);
+        let before = Pairs::from_slice(pairs);
         for (index, &found) in (asked..).zip(efforts) {
             if !pairs[index].is_solved() && (leaf || found.is_solved()) {
                 pairs[index] = found;
@@ -395,27 +397,39 @@ impl<G: Game, W: Width> Graph<G, W> {
     ) {
         let moves = self.expansion(node, position);
         let depth = self.store.node(node).depth.saturating_add(1);
-        let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
+        let mut keys: SmallVec<[G::Key; 64]> = SmallVec::new();
         for &mv in &moves {
             self.game.play(position, mv);
-            let key = self.game.key(position);
-            let child = match self.store.find(key) {
+            keys.push(self.game.key(position));
+            self.game.undo(position, mv);
+        }
+        // All at once, so that the processor waits for the memory of all at once.
+        let known: SmallVec<[_; 64]> = keys.iter().map(|&key| self.store.find(key)).collect();
+        let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
+        for (&mv, (&key, &known)) in moves.iter().zip(keys.iter().zip(&known)) {
+            // It may be the mirror image of one that has just been added.
+            let child = match known.or_else(|| self.store.find(key)) {
                 Some(known) => known,
                 None => {
+                    self.game.play(position, mv);
                     let child = self.store.add(key, self.game.to_move(position), depth);
                     self.created += 1;
                     let (game, store) = (&self.game, &mut self.store);
                     self.evaluation
                         .new_node(game, position, |i, pair| store.pairs_mut(child)[i] = pair);
+                    self.game.undo(position, mv);
                     child
                 }
             };
-            self.game.undo(position, mv);
             if let Some((asked, found)) = found
                 && let Some(found) = found.iter().find(|found| found.mv == mv)
                 && self.learn(child, asked, &found.efforts)
             {
                 self.note_change(child);
+                if !self.store.is_leaf(child) {
+                    // What is not settled follows from its own children.
+                    self.enqueue(child);
+                }
             }
             // Mirror images are one child, and its effort counts once.
             if !self.settings.merge || !children.contains(&child) {

@@ -3,14 +3,21 @@
 
 use std::hash::Hash;
 
+use smallvec::SmallVec;
+
 use crate::efforts::Width;
 use crate::graph::NodeId;
+use crate::graph::large_pages::{LargePages, LargeVec};
 use crate::graph::store::{NONE, Node, SEVERAL_PARENTS, Store};
 
-/// One of several parents of a node.
+/// How many parents a cell holds: with the number of the next one it fills a quarter of a cache line.
+const PLACES: usize = 3;
+
+/// Some of the parents of a node that has several.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    parent: u32,
+    /// The last one first, after [`NONE`]s; only the first cell of a list is not full.
+    parents: [u32; PLACES],
     /// The next cell; of a free one, the next free one.
     next: u32,
 }
@@ -18,14 +25,14 @@ struct Cell {
 /// The lists of the nodes that have several parents.
 #[derive(Debug)]
 pub(super) struct Parents {
-    cells: Vec<Cell>,
+    cells: LargeVec<Cell>,
     free: u32,
     live: usize,
 }
 
 impl Default for Parents {
     fn default() -> Parents {
-        Parents { cells: Vec::new(), free: NONE, live: 0 }
+        Parents { cells: LargeVec::new_in(LargePages), free: NONE, live: 0 }
     }
 }
 
@@ -35,9 +42,13 @@ impl Parents {
         self.live * size_of::<Cell>()
     }
 
-    fn add(&mut self, parent: u32, next: u32) -> u32 {
+    /// A list of one.
+    fn list(&mut self, parent: u32) -> u32 {
+        self.cell(Cell { parents: [NONE, NONE, parent], next: NONE })
+    }
+
+    fn cell(&mut self, cell: Cell) -> u32 {
         self.live += 1;
-        let cell = Cell { parent, next };
         if self.free == NONE {
             self.cells.push(cell);
             return (self.cells.len() - 1) as u32;
@@ -52,67 +63,72 @@ impl Parents {
         self.cells[at as usize].next = std::mem::replace(&mut self.free, at);
     }
 
+    /// Puts `parent` before the list that begins at `first`; where it begins then.
+    fn add(&mut self, parent: u32, first: u32) -> u32 {
+        let parents = &mut self.cells[first as usize].parents;
+        match parents.iter().rposition(|&place| place == NONE) {
+            Some(free) => {
+                parents[free] = parent;
+                first
+            }
+            None => self.cell(Cell { parents: [NONE, NONE, parent], next: first }),
+        }
+    }
+
     /// Takes `parent` out of the list that begins at `first`; where it begins then.
     fn remove(&mut self, first: u32, parent: u32) -> u32 {
-        let (mut before, mut at) = (NONE, first);
-        while self.cells[at as usize].parent != parent {
-            (before, at) = (at, self.cells[at as usize].next);
+        // Those before it move on by one place.
+        let (mut at, mut before) = (first, NONE);
+        'list: loop {
+            let cell = &mut self.cells[at as usize];
+            for place in &mut cell.parents {
+                before = std::mem::replace(place, before);
+                if before == parent {
+                    break 'list;
+                }
+            }
+            at = cell.next;
         }
-        let next = self.cells[at as usize].next;
-        self.free(at);
-        if before == NONE {
-            return next;
+        let Cell { parents, next } = self.cells[first as usize];
+        if parents[PLACES - 1] != NONE {
+            return first;
         }
-        self.cells[before as usize].next = next;
-        first
+        self.free(first);
+        next
     }
-}
 
-/// A place in a walk over the parents of a node.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ParentAt {
-    /// There are no more.
-    End,
-    /// The only one.
-    Only(u32),
-    /// One of several.
-    Cell(u32),
+    /// The only parent in the list that begins at `first`, if there is one only.
+    fn only(&self, first: u32) -> Option<u32> {
+        match self.cells[first as usize] {
+            Cell { parents: [NONE, NONE, only], next: NONE } => Some(only),
+            _ => None,
+        }
+    }
 }
 
 impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
-    /// The parents.
-    #[cfg(test)]
-    pub fn parents(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        let mut at = self.first_parent(id);
-        std::iter::from_fn(move || {
-            let (parent, next) = self.parent_at(at)?;
-            at = next;
-            Some(parent)
-        })
-    }
-
-    /// Where the walk over the parents of a node begins, for [`Store::parent_at`].
+    /// The parents, the last one first.
     #[inline]
-    pub fn first_parent(&self, id: NodeId) -> ParentAt {
+    pub fn parents(&self, id: NodeId) -> SmallVec<[NodeId; 12]> {
+        let mut parents = SmallVec::new();
         let node = self.node(id);
-        match (node.parent, node.flags & SEVERAL_PARENTS) {
-            (NONE, _) => ParentAt::End,
-            (parent, 0) => ParentAt::Only(parent),
-            (cell, _) => ParentAt::Cell(cell),
-        }
-    }
-
-    /// A parent, and where the walk goes on.
-    #[inline]
-    pub fn parent_at(&self, at: ParentAt) -> Option<(NodeId, ParentAt)> {
-        match at {
-            ParentAt::End | ParentAt::Cell(NONE) => None,
-            ParentAt::Only(parent) => Some((NodeId(parent), ParentAt::End)),
-            ParentAt::Cell(cell) => {
-                let Cell { parent, next } = self.parents.cells[cell as usize];
-                Some((NodeId(parent), ParentAt::Cell(next)))
+        if node.flags & SEVERAL_PARENTS == 0 {
+            if node.parent != NONE {
+                parents.push(NodeId(node.parent));
             }
+            return parents;
         }
+        let mut at = node.parent;
+        while at != NONE {
+            let Cell { parents: places, next } = self.parents.cells[at as usize];
+            for place in places {
+                if place != NONE {
+                    parents.push(NodeId(place));
+                }
+            }
+            at = next;
+        }
+        parents
     }
 
     /// Adds a parent to a node.
@@ -123,7 +139,7 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
                 self.node_mut(child).parent = parent.0;
                 return;
             }
-            (only, 0) => self.parents.add(only, NONE),
+            (only, 0) => self.parents.list(only),
             (cell, _) => cell,
         };
         let cell = self.parents.add(parent.0, first);
@@ -141,14 +157,12 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
             return false;
         }
         let first = self.parents.remove(first, parent.0);
-        let Cell { parent: only, next } = self.parents.cells[first as usize];
+        let only = self.parents.only(first);
         let node = self.node_mut(child);
-        if next == NONE {
-            node.parent = only;
+        node.parent = only.unwrap_or(first);
+        if only.is_some() {
             node.flags &= !SEVERAL_PARENTS;
             self.parents.free(first);
-        } else {
-            node.parent = first;
         }
         true
     }

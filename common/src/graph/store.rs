@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use crate::effort::EffortPair;
 use crate::efforts::Width;
 use crate::game::Player;
+use crate::graph::large_pages::{LargePages, LargeVec};
 use crate::graph::parents::Parents;
 
 /// The place of a node in its graph. Places of freed nodes are used again.
@@ -33,6 +34,7 @@ const QUEUED: u8 = 4;
 const ON_PATH: u8 = 8;
 const FREE: u8 = 16;
 pub(super) const SEVERAL_PARENTS: u8 = 32;
+const RESCAN: u8 = 64;
 
 /// The last edge of its node: the edges of a node lie side by side, and each is the number of a
 /// child.
@@ -50,6 +52,8 @@ pub(super) enum Mark {
     Leased,
     /// The node waits for an update.
     Queued,
+    /// The node waits for an update that must look at all of its children.
+    Rescan,
     /// The node is on the current path.
     OnPath,
 }
@@ -59,6 +63,7 @@ impl Mark {
         match self {
             Mark::Leased => LEASED,
             Mark::Queued => QUEUED,
+            Mark::Rescan => RESCAN,
             Mark::OnPath => ON_PATH,
         }
     }
@@ -68,16 +73,16 @@ impl Mark {
 #[derive(Debug)]
 pub(super) struct Store<K, W> {
     width: W,
-    keys: Vec<K>,
-    nodes: Vec<Node>,
-    pairs: Vec<EffortPair>,
-    edges: Vec<u32>,
+    keys: LargeVec<K>,
+    nodes: LargeVec<Node>,
+    pairs: LargeVec<EffortPair>,
+    edges: LargeVec<u32>,
     /// The first free block of edges of each size; the first edge of a free block is the number of
     /// the next.
     free_edges: Vec<u32>,
     pub(super) parents: Parents,
     free_nodes: u32,
-    index: HashTable<u32>,
+    index: HashTable<u32, LargePages>,
     /// Always the same, so that [`Store::bytes`] is the same in every run: when the memory is full
     /// depends on it.
     hasher: FixedState,
@@ -92,14 +97,14 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     pub fn new(width: W, merge: bool) -> Store<K, W> {
         Store {
             width,
-            keys: Vec::new(),
-            nodes: Vec::new(),
-            pairs: Vec::new(),
-            edges: Vec::new(),
+            keys: LargeVec::new_in(LargePages),
+            nodes: LargeVec::new_in(LargePages),
+            pairs: LargeVec::new_in(LargePages),
+            edges: LargeVec::new_in(LargePages),
             free_edges: Vec::new(),
             parents: Parents::default(),
             free_nodes: NONE,
-            index: HashTable::new(),
+            index: HashTable::new_in(LargePages),
             hasher: FixedState::default(),
             merge,
             live: 0,

@@ -35,7 +35,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             assert!(self.store.is_live(node));
             assert!(!self.store.has(node, Mark::Queued), "the worklist is empty between calls");
             for child in self.store.children(node) {
-                assert!(self.store.parents(child).any(|parent| parent == node));
+                assert!(self.store.parents(child).contains(&node));
                 if seen.insert(child) {
                     pending.push(child);
                 }

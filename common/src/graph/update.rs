@@ -1,16 +1,35 @@
 //! Numbers of parents from their children's, through all parents, deepest first.
+//!
+//! A parent takes over a child's change at once if its numbers tell what follows (`change`);
+//! otherwise it looks at all of its children when its turn comes.
+
+use std::hint::black_box;
+
+use smallvec::SmallVec;
 
 use crate::effort::{Effort, EffortPair, EffortSum};
 use crate::efforts::{Width, attracting_threshold, for_player};
 use crate::game::{Game, Player};
+use crate::graph::change::Change;
 use crate::graph::store::Mark;
 use crate::graph::{Graph, NodeId};
+
+/// The effort numbers of one node, kept aside.
+pub(super) type Pairs = SmallVec<[EffortPair; 4]>;
+
+/// The nodes of one depth whose children have changed.
+#[derive(Debug, Default)]
+struct Level {
+    nodes: Vec<NodeId>,
+    /// The numbers that their parents have seen, the same number of pairs for each.
+    seen: Vec<EffortPair>,
+}
 
 /// The nodes whose children have changed; the deepest comes out first.
 #[derive(Debug, Default)]
 pub(super) struct Worklist {
     /// The nodes of each depth.
-    nodes: Vec<Vec<NodeId>>,
+    levels: Vec<Level>,
     /// No node is deeper than this.
     deepest: usize,
     /// How much of the current path no update has reached: the index of the highest node on it
@@ -21,23 +40,28 @@ pub(super) struct Worklist {
 }
 
 impl Worklist {
-    /// Adds a node, which the caller marks as queued.
-    pub(super) fn push(&mut self, depth: u16, node: NodeId) {
+    /// Adds a node, which the caller marks as queued, with the numbers that its parents have seen.
+    fn push(&mut self, depth: u16, node: NodeId, seen: &[EffortPair]) {
         let depth = usize::from(depth);
-        if self.nodes.len() <= depth {
-            self.nodes.resize_with(depth + 1, Vec::new);
+        if self.levels.len() <= depth {
+            self.levels.resize_with(depth + 1, Level::default);
         }
-        self.nodes[depth].push(node);
+        self.levels[depth].nodes.push(node);
+        self.levels[depth].seen.extend_from_slice(seen);
         self.deepest = self.deepest.max(depth);
     }
 
-    fn pop(&mut self) -> Option<NodeId> {
+    /// Takes a node out; the numbers that its parents have seen are copied to `seen`.
+    fn pop(&mut self, seen: &mut [EffortPair]) -> Option<NodeId> {
         loop {
-            match self.nodes.get_mut(self.deepest)?.pop() {
-                Some(node) => return Some(node),
-                None if self.deepest == 0 => return None,
-                None => self.deepest -= 1,
+            let level = self.levels.get_mut(self.deepest)?;
+            if let Some(node) = level.nodes.pop() {
+                let first = level.seen.len() - seen.len();
+                seen.copy_from_slice(&level.seen[first..]);
+                level.seen.truncate(first);
+                return Some(node);
             }
+            self.deepest = self.deepest.checked_sub(1)?;
         }
     }
 
@@ -68,25 +92,52 @@ impl<G: Game, W: Width> Graph<G, W> {
             .min_by_key(|&index| root[index].proof.plus(root[index].disproof))
     }
 
-    /// Notes that the numbers of `node` have changed: its parents must be updated.
+    /// Notes that the numbers of `node` have changed: its parents must look at their children.
     pub(super) fn note_change(&mut self, node: NodeId) {
+        self.note_moot(node);
+        for parent in self.store.parents(node) {
+            self.enqueue(parent);
+        }
+    }
+
+    /// The same, for those who know what the parents have seen of `node`: its numbers and locks.
+    pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: u32) {
+        self.note_moot(node);
+        let depth = self.store.node(node).depth;
+        let now = Pairs::from_slice(self.store.pairs(node));
+        let change = Change { depth, seen, now: &now, locked, locks_now: self.locks.get(node) };
+        let parents = self.store.parents(node);
+        if parents.len() > 1 {
+            // They lie anywhere in memory: the processor is to wait for all of them at once.
+            for &parent in &parents {
+                black_box((self.store.node(parent).flags, self.store.pair(parent, 0)));
+            }
+        }
+        for &parent in &parents {
+            self.take_over(parent, &change);
+        }
+    }
+
+    /// If the job for `node` is out and has nothing left to find, it is moot.
+    fn note_moot(&mut self, node: NodeId) {
         if self.store.has(node, Mark::Leased)
             && self.actual_efforts(node).iter().all(|pair| pair.is_solved())
         {
             self.moot.push(node);
         }
-        let mut at = self.store.first_parent(node);
-        while let Some((parent, next)) = self.store.parent_at(at) {
-            at = next;
-            self.enqueue(parent);
-        }
     }
 
-    /// Puts a node on the worklist, unless it is there.
+    /// Puts a node on the worklist, unless it is there, to look at all of its children.
     pub(super) fn enqueue(&mut self, node: NodeId) {
+        self.queue(node);
+        self.store.set(node, Mark::Rescan, true);
+    }
+
+    /// Puts a node on the worklist, unless it is there: before its numbers change.
+    pub(super) fn queue(&mut self, node: NodeId) {
         if !self.store.has(node, Mark::Queued) {
             self.store.set(node, Mark::Queued, true);
-            self.worklist.push(self.store.node(node).depth, node);
+            self.worklist.push(self.store.node(node).depth, node, self.store.pairs(node));
         }
     }
 
@@ -98,6 +149,11 @@ impl<G: Game, W: Width> Graph<G, W> {
         } else {
             self.enqueue(node);
         }
+        self.update_noted();
+    }
+
+    /// The same for what has been noted.
+    pub(super) fn update_noted(&mut self) {
         self.update_all();
         if std::mem::take(&mut self.worklist.root_settled) && !self.is_solved() {
             self.prune();
@@ -106,7 +162,8 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Updates whatever is on the worklist, and shortens the path as far as it was reached.
     pub(super) fn update_all(&mut self) {
-        while let Some(node) = self.worklist.pop() {
+        let mut seen = Pairs::from_elem(EffortPair::UNIT, self.evaluation.width());
+        while let Some(node) = self.worklist.pop(&mut seen) {
             // A node may have been freed while it waited.
             if !self.store.is_live(node) || !self.store.has(node, Mark::Queued) {
                 continue;
@@ -118,8 +175,15 @@ impl<G: Game, W: Width> Graph<G, W> {
                 let reached = self.worklist.reached.unwrap_or(index);
                 self.worklist.reached = Some(reached.min(index));
             }
-            if !self.store.is_leaf(node) && self.recompute(node) {
-                self.note_change(node);
+            let locked = self.locks.get(node);
+            if self.store.has(node, Mark::Rescan) {
+                self.store.set(node, Mark::Rescan, false);
+                if !self.store.is_leaf(node) {
+                    self.recompute(node);
+                }
+            }
+            if seen[..] != *self.store.pairs(node) || locked != self.locks.get(node) {
+                self.note_change_from(node, &seen, locked);
             }
         }
         if let Some(index) = self.worklist.reached.take() {
@@ -128,45 +192,42 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.forget_freed_path();
     }
 
-    /// Recomputes a node from its children; whether its numbers or locks changed. Thresholds that
-    /// are settled stay so.
-    fn recompute(&mut self, node: NodeId) -> bool {
+    /// Recomputes a node from its children. Thresholds that are settled stay so.
+    fn recompute(&mut self, node: NodeId) {
         let player = self.store.player(node);
-        let (mut changed, mut settled) = (false, false);
+        let children: SmallVec<[NodeId; 64]> = self.store.children(node).collect();
+        let mut settled = false;
         let mut locked = 0;
         for index in 0..self.evaluation.width() {
-            let old = self.store.pair(node, index);
-            if old.is_solved() {
+            if self.store.pair(node, index).is_solved() {
                 continue;
             }
-            let (new, is_locked) = self.pair_from_children(node, player, index);
+            let (new, is_locked) = self.pair_from_children(&children, player, index);
             locked |= u32::from(is_locked) << index;
-            if new != old {
-                changed = true;
-                settled |= new.is_solved();
-                self.store.pairs_mut(node)[index] = new;
-            }
+            settled |= new.is_solved();
+            self.store.pairs_mut(node)[index] = new;
         }
-        if locked != self.locks.get(node) {
-            self.locks.set(node, locked);
-            changed = true;
-        }
+        self.locks.set(node, locked);
         if settled && node == self.root {
             self.worklist.root_settled = true;
         } else if settled {
             self.drop_if_settled(node);
         }
-        changed
     }
 
-    /// One pair of a node, and whether it is locked for that threshold: the minimum is over the
+    /// One pair of a node from its children, and whether it is locked for that threshold: the minimum is over the
     /// children that are not locked, the sum over all; if every child that could be chosen is
     /// locked the node is locked, and its minimum is over those (locking scheme of PNS-PDFPN,
     /// arXiv 2511.10339).
-    fn pair_from_children(&self, node: NodeId, player: Player, index: usize) -> (EffortPair, bool) {
+    fn pair_from_children(
+        &self,
+        children: &[NodeId],
+        player: Player,
+        index: usize,
+    ) -> (EffortPair, bool) {
         let (mut least_free, mut least_locked) = (Effort::INFINITY, Effort::INFINITY);
         let mut sum = EffortSum::default();
-        for child in self.store.children(node) {
+        for &child in children {
             let pair = self.store.pair(child, index);
             let (wanted, feared) = for_player(player, pair);
             if self.locks.get(child) >> index & 1 == 0 || pair.is_solved() {

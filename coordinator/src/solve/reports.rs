@@ -236,7 +236,7 @@ impl Solve {
                 self.ended.insert(report.lease);
                 if !self.trust.is_excluded(&report.worker, number) {
                     self.trust.note_report(number, report);
-                    self.fold(report);
+                    self.fold(report, node);
                 }
             }
             Record::Split { moves } => self.split(moves),
@@ -260,12 +260,14 @@ impl Solve {
         }
     }
 
-    fn fold(&mut self, report: &Report) {
+    /// `node` is where it is known to belong, if that is known.
+    fn fold(&mut self, report: &Report, node: Option<NodeRef>) {
         self.note_work(report.findings.nodes, report.elapsed);
         if report.moves.len() == self.settings.moves.len() {
             self.reported_best = report.findings.best_move;
         }
-        let Some(node) = self.tree.locate(&report.moves) else { return };
+        let known = node.filter(|&node| self.tree.is_open(node));
+        let Some(node) = known.or_else(|| self.tree.locate(&report.moves)) else { return };
         self.losses.clear(node);
         // A late report spares whoever has the job now the rest of the work.
         if self.tree.is_open(node) {

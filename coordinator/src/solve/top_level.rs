@@ -1,6 +1,6 @@
 //! The top-level tree of a solve, behind an interface that does not depend on the game.
 
-use jlpns_common::efforts::{One, Several, Width};
+use jlpns_common::efforts::{One, Several, Two, Width};
 use jlpns_common::graph::{DumpError, Graph, GraphSettings, NodeId, Shed};
 use jlpns_common::spec::{GameSpec, MoveError, position_after};
 use jlpns_common::{EffortPair, Findings, Game, Move, MoveList, Question, Threshold, with_game};
@@ -95,6 +95,7 @@ pub fn top_level(
         let (game, prefix) = (game.clone(), moves.to_vec());
         Ok(match question.thresholds().1 {
             1 => rooted(Graph::new(game, position, question, One, settings), prefix),
+            2 => rooted(Graph::new(game, position, question, Two, settings), prefix),
             several => {
                 rooted(Graph::new(game, position, question, Several(several), settings), prefix)
             }
@@ -115,6 +116,7 @@ pub fn restored(
         let (game, prefix) = (game.clone(), moves.to_vec());
         Ok(match question.thresholds().1 {
             1 => rooted(Graph::restore(game, position, question, One, settings, tree)?, prefix),
+            2 => rooted(Graph::restore(game, position, question, Two, settings, tree)?, prefix),
             several => {
                 let width = Several(several);
                 rooted(Graph::restore(game, position, question, width, settings, tree)?, prefix)
