@@ -68,7 +68,7 @@ fn a_coordinator_without_workers_says_so_and_waits_and_stops_unsolved() {
 
 #[test]
 fn a_worker_that_is_terminated_reports_what_it_has() {
-    let (coordinator, url) = serve(&["connect4:7x6", "--job-nodes", "1000000000"]);
+    let (coordinator, url) = serve(&["connect4:8x7", "--job-nodes", "1000000000"]);
     let leaver = worker(&url, "leaver");
     let before = until(&url, |status| status["jobs"].as_u64() >= Some(1) && status["leased"] == 1);
     terminate(&leaver);

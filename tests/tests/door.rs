@@ -217,7 +217,7 @@ fn a_file_that_everybody_can_read_is_warned_of() {
 
 #[test]
 fn a_worker_too_many_is_told_so_and_waits() {
-    let (_coordinator, url) = serve(&["connect4:7x6", "--max-workers", "1"]);
+    let (_coordinator, url) = serve(&["connect4:8x7", "--max-workers", "1"]);
     let first = worker_with(&url, "first", &[]);
     first.wait_for(LIMIT, |line| line.contains("connected: solving").then_some(()));
     let second = worker_with(&url, "second", &[]);

@@ -93,7 +93,7 @@ fn ctrl_c_saves_the_solve_and_says_how_to_go_on() {
 
 #[test]
 fn without_a_journal_the_first_ctrl_c_only_warns() {
-    let running = Running::start(&mut jlpns(["solve", "connect4:7x6"]));
+    let running = Running::start(&mut jlpns(["solve", "connect4:8x7"]));
     let jobs = |line: &str| line.contains("jobs done").then_some(());
     running.wait_for(LIMIT, jobs);
     signal(&running, "INT");
