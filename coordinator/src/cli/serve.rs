@@ -61,6 +61,7 @@ pub struct ServeFlags {
     /// then, but must all be trusted, as one that believes others cannot recheck them
     #[arg(long, value_name = "BOOL", default_value_t = false, env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true)]
     share: bool,
 
     #[command(flatten)]
