@@ -243,8 +243,8 @@ impl Solve {
             let idle =
                 |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::has_free_slot);
             match former.filter(idle) {
-                Some(worker) if most > 1 => chosen = Some((selected, worker)),
-                _ => others.push(selected),
+                Some(worker) => chosen = Some((selected, worker)),
+                None => others.push(selected),
             }
         }
         if chosen.is_none() && !others.is_empty() {
