@@ -1,7 +1,7 @@
 //! The sub-searches behind the slots: from a job to the search that it names.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jlpns_common::spec::{GameSpec, position_after};
 use jlpns_common::table::{ENTRY_BYTES, TableTooLarge};
@@ -33,6 +33,7 @@ impl Searching for SubSearches {
             no_table,
             table: OnceLock::new(),
             solved_from: AtomicU32::new(u32::MAX),
+            learnt: Mutex::default(),
         }))
     }
 }
@@ -48,6 +49,8 @@ struct OneSolve {
     table: OnceLock<Result<TranspositionTable, TableTooLarge>>,
     /// The work from which solved positions are kept, for a table that is still to be made.
     solved_from: AtomicU32,
+    /// What it is to know from the beginning.
+    learnt: Mutex<Vec<SolvedPosition>>,
 }
 
 impl OneSolve {
@@ -61,6 +64,8 @@ impl OneSolve {
         let table = self.table.get_or_init(|| {
             let table = TranspositionTable::with_bytes(bytes)?;
             table.keep_solved_from(self.solved_from.load(Relaxed));
+            let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+            learnt.drain(..).for_each(|solved| table.learn(&solved));
             Ok(table)
         });
         let table = table.as_ref().map_err(|error| error.to_string())?;
@@ -105,8 +110,13 @@ impl Searcher for OneSolve {
     }
 
     fn learn(&self, solved: &[SolvedPosition]) {
-        if let Some(Ok(table)) = self.table.get() {
-            solved.iter().for_each(|solved| table.learn(solved));
+        match self.table.get() {
+            Some(Ok(table)) => solved.iter().for_each(|solved| table.learn(solved)),
+            Some(Err(_)) => {}
+            None => {
+                let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+                learnt.extend_from_slice(solved);
+            }
         }
     }
 }
@@ -165,6 +175,18 @@ mod tests {
         let job = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
         let first = searcher.search(&job, &mut ()).expect("a sound job");
         let second = searcher.search(&job, &mut ()).expect("a sound job");
+        assert_eq!(first.efforts, second.efforts);
+        assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn what_is_told_before_the_first_job_is_known_to_it() {
+        let (teller, told) = (small(), small());
+        teller.keep_solved_from(1);
+        let job = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
+        let first = teller.search(&job, &mut ()).expect("a sound job");
+        told.learn(&teller.take_solved());
+        let second = told.search(&job, &mut ()).expect("a sound job");
         assert_eq!(first.efforts, second.efforts);
         assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
     }

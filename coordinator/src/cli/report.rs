@@ -17,6 +17,8 @@ struct SolveResult {
     descents: u64,
     /// Nodes that the jobs created.
     nodes: u64,
+    /// How many of them were created before the solve was taken up.
+    earlier_nodes: u64,
     /// The most nodes of the top-level tree that were in memory at one time.
     peak_nodes: u64,
     seconds: f64,
@@ -51,7 +53,7 @@ fn line(status: &SolveStatus) -> String {
     format!(
         "{:.0} s, {}, {} jobs done, {} out on {slots} slots; tree {} nodes; root {}",
         status.seconds,
-        rate(status.nodes, status.seconds),
+        rate(status.own_nodes(), status.seconds),
         grouped(status.jobs),
         status.leased,
         grouped(status.tree_nodes),
@@ -67,6 +69,7 @@ pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Res
         answer: Answer::of_solve(&status),
         descents: status.jobs,
         nodes: status.nodes,
+        earlier_nodes: status.earlier_nodes,
         peak_nodes: status.peak_tree_nodes,
         seconds: status.seconds,
         jobs: status.jobs,
@@ -84,9 +87,13 @@ pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Res
 
 fn text(result: &SolveResult, status: &SolveStatus) -> String {
     let best = status.best_move.as_ref();
+    let earlier = match result.earlier_nodes {
+        0 => String::new(),
+        earlier => format!(" ({} of them before this start)", grouped(earlier)),
+    };
     format!(
-        "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes, {:.1} s, \
-         {}, overhead {:.1} %",
+        "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes{earlier}, \
+         {:.1} s, {}, overhead {:.1} %",
         result.answer.headline(),
         best.map_or(String::new(), |best| format!("; best move {best}")),
         grouped(result.jobs),
@@ -97,7 +104,7 @@ fn text(result: &SolveResult, status: &SolveStatus) -> String {
         result.leases_expired,
         grouped(result.nodes),
         result.seconds,
-        rate(result.nodes, result.seconds),
+        rate(status.own_nodes(), result.seconds),
         result.overhead * 100.0,
     )
 }

@@ -76,7 +76,7 @@ fn text(status: &SolveStatus) -> String {
         text,
         "\n{} nodes searched, {}; {} nodes in the tree, {}",
         grouped(status.nodes),
-        rate(status.nodes, status.seconds),
+        rate(status.own_nodes(), status.seconds),
         grouped(status.tree_nodes),
         ByteSize(status.tree_bytes),
     );
@@ -98,6 +98,10 @@ fn text(status: &SolveStatus) -> String {
             grouped(status.unconfirmed),
             grouped(status.disputes),
         );
+    }
+    if status.shared_positions > 0 {
+        let shared = grouped(status.shared_positions);
+        let _ = write!(text, "\n{shared} solved positions were told to other workers");
     }
     for name in &status.quarantined {
         let _ = write!(text, "\nworker {name} is quarantined: it reported what is not true");

@@ -1,39 +1,28 @@
 //! Who searched what: a worker that has searched a position still has much of what lies below it in
 //! its table, and is the best one to search the position's children.
 
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 use jlpns_common::Move;
 
 use super::event::WorkerId;
+use super::recent::Recent;
 
-/// How many positions are remembered, twice.
-const REMEMBERED: usize = 1 << 17;
-
-/// The last worker on each position, by the moves to it: two generations, of which the older one is
-/// forgotten when the younger one is full.
+/// The last worker on each position of late, by the moves to it.
 #[derive(Debug, Default)]
-pub struct Affinity {
-    young: HashMap<u64, WorkerId, FixedState>,
-    old: HashMap<u64, WorkerId, FixedState>,
-}
+pub struct Affinity(Recent<u64, WorkerId, { 1 << 17 }>);
 
 impl Affinity {
     /// Notes that `worker` has searched the position after `moves`.
     pub fn note(&mut self, moves: &[Move], worker: WorkerId) {
-        self.young.insert(name(moves), worker);
-        if self.young.len() >= REMEMBERED {
-            self.old = std::mem::take(&mut self.young);
-        }
+        self.0.note(name(moves), worker);
     }
 
     /// Who has searched the position before the last of `moves`.
     pub fn parents_worker(&self, moves: &[Move]) -> Option<WorkerId> {
         let (_, parent) = moves.split_last()?;
-        let name = name(parent);
-        self.young.get(&name).or_else(|| self.old.get(&name)).copied()
+        self.0.get(&name(parent)).copied()
     }
 }
 

@@ -9,6 +9,7 @@
 //! - `losses`: jobs that kill their workers.
 //! - `affinity`: who searched what, and goes on with it.
 //! - `sharing`: solved positions that travel from worker to worker.
+//! - `recent`: what is remembered for a while.
 //! - `trust`: searching again what workers claim, those claims in `open_claims`.
 //! - `resume`: taking up snapshots and records.
 //!
@@ -21,6 +22,7 @@ mod grants;
 mod losses;
 mod notice;
 mod open_claims;
+mod recent;
 mod record;
 mod reports;
 mod resume;
@@ -194,6 +196,9 @@ pub struct Solve {
     refused: u64,
     duplicates: u64,
     search_time: Duration,
+    /// How many of `nodes` and how much of `search_time` are of earlier lives of the solve.
+    earlier_nodes: u64,
+    earlier_search_time: Duration,
     /// The best move of the last report about the root: all there is if one job settles it.
     reported_best: Option<Move>,
     /// Slot time of the workers that have left.
@@ -249,6 +254,8 @@ impl Solve {
             refused: 0,
             duplicates: 0,
             search_time: Duration::ZERO,
+            earlier_nodes: 0,
+            earlier_search_time: Duration::ZERO,
             reported_best: None,
             past_slot_time: 0.0,
             over: false,
@@ -405,7 +412,9 @@ impl Solve {
             peak_tree_nodes: size.peak as u64,
             tree_bytes: size.bytes,
             shed_nodes: size.shed.nodes,
+            shared_positions: self.sharing.told(),
             nodes: self.nodes,
+            earlier_nodes: self.earlier_nodes,
             jobs: self.jobs,
             leased: self.scheduler.leases().count() as u64,
             cancelled: self.scheduler.cancelled(),
@@ -428,7 +437,9 @@ impl Solve {
             most_workers: self.scheduler.most_workers() as u64,
             workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
             seconds: now.as_secs_f64(),
-            search_seconds: (self.search_time + running).as_secs_f64(),
+            search_seconds: (self.search_time + running)
+                .saturating_sub(self.earlier_search_time)
+                .as_secs_f64(),
             slot_seconds: self.past_slot_time
                 + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
         }

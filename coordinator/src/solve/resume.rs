@@ -45,6 +45,7 @@ impl Solve {
         solve.actions.clear();
         solve.call_off_moot();
         solve.announce_end();
+        (solve.earlier_nodes, solve.earlier_search_time) = (solve.nodes, solve.search_time);
         Ok(solve)
     }
 

@@ -2,15 +2,17 @@
 //! the tables of the others.
 //!
 //! It is bounded: each position goes out once, only those with the most work go out if there are too
-//! many, and never more often than ten times a second.
+//! many, and never more often than ten times a second. A worker that joins later is told those of
+//! the past that took most work.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_common::{SolvedPosition, Threshold};
 
 use super::event::{Action, WorkerId};
+use super::recent::Recent;
 use super::{Refusal, Solve};
 
 /// Positions that took fewer nodes than this stay where they were solved: another worker finds them
@@ -23,38 +25,20 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const MOST_SENT: usize = 200_000;
 /// How many positions one worker may get at a time.
 const MOST_FOR_EACH: usize = 2_000;
-/// How many positions are remembered as told, twice.
+/// How many positions a worker gets when it joins: half a megabyte.
+const MOST_FOR_A_NEWCOMER: usize = 20_000;
+/// How many positions are remembered, and once more as many.
 const REMEMBERED: usize = 1 << 18;
 
 /// What waits to go out, and what has.
 #[derive(Debug, Default)]
 pub struct Sharing {
+    known: Recent<(u128, Threshold), SolvedPosition, REMEMBERED>,
     waiting: Vec<SolvedPosition>,
     /// When the next positions go out at the earliest.
     due: Duration,
-    told: Told,
-}
-
-/// What was told lately: two generations, of which the older one is forgotten when the younger one
-/// is full.
-#[derive(Debug, Default)]
-struct Told {
-    young: HashSet<(u128, Threshold)>,
-    old: HashSet<(u128, Threshold)>,
-}
-
-impl Told {
-    /// Whether it is new; from now on it is not.
-    fn note(&mut self, solved: &SolvedPosition) -> bool {
-        let what = (solved.key, solved.threshold);
-        if self.old.contains(&what) || !self.young.insert(what) {
-            return false;
-        }
-        if self.young.len() >= REMEMBERED {
-            self.old = std::mem::take(&mut self.young);
-        }
-        true
-    }
+    /// How many positions went out, each counted once however many workers got it.
+    told: u64,
 }
 
 impl Sharing {
@@ -63,17 +47,42 @@ impl Sharing {
         (!self.waiting.is_empty()).then_some(self.due)
     }
 
-    /// What is to go out now, for so many workers.
-    fn take_due(&mut self, now: Duration, workers: usize) -> Option<Arc<[SolvedPosition]>> {
-        if self.next_due().is_none_or(|due| now < due) {
-            return None;
+    /// How many positions went out.
+    pub fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// Remembers a position; it waits to go out if it is new and there is somebody to tell.
+    fn note(&mut self, solved: SolvedPosition, anybody: bool) {
+        let what = (solved.key, solved.threshold);
+        if self.known.get(&what).is_none() {
+            self.known.note(what, solved);
+            if anybody {
+                self.waiting.push(solved);
+            }
         }
+    }
+
+    /// What is to go out now, to so many workers.
+    fn take_due(&mut self, now: Duration, workers: usize) -> Arc<[SolvedPosition]> {
         self.due = now + INTERVAL;
         let most = (MOST_SENT / workers.max(1)).clamp(1, MOST_FOR_EACH);
-        self.waiting.sort_unstable_by_key(|solved| std::cmp::Reverse(solved.work));
-        self.waiting.truncate(most);
-        Some(std::mem::take(&mut self.waiting).into())
+        let due = most_work(std::mem::take(&mut self.waiting), most);
+        self.told += due.len() as u64;
+        due.into()
     }
+
+    /// What a worker that has just joined should know.
+    fn for_a_newcomer(&self) -> Arc<[SolvedPosition]> {
+        most_work(self.known.values().copied().collect(), MOST_FOR_A_NEWCOMER).into()
+    }
+}
+
+/// The positions with the most work, at most `most` of them. Their order depends on nothing else.
+fn most_work(mut solved: Vec<SolvedPosition>, most: usize) -> Vec<SolvedPosition> {
+    solved.sort_unstable_by_key(|solved| (Reverse(solved.work), solved.key, solved.threshold));
+    solved.truncate(most);
+    solved
 }
 
 impl Solve {
@@ -86,27 +95,30 @@ impl Solve {
         if self.scheduler.worker(worker).is_none() {
             return Err(Refusal::UnknownWorker(worker));
         }
-        // Alone, there is nobody to tell.
-        if self.settings.share && self.scheduler.workers().nth(1).is_some() {
-            for solved in solved {
-                if self.sharing.told.note(solved) {
-                    self.sharing.waiting.push(*solved);
-                }
-            }
+        if self.settings.share {
+            let anybody = self.scheduler.workers().nth(1).is_some();
+            solved.iter().for_each(|&solved| self.sharing.note(solved, anybody));
         }
         Ok(())
     }
 
+    /// Tells a worker that has joined what others have solved before.
+    pub(super) fn share_with(&mut self, worker: WorkerId) {
+        let solved = self.sharing.for_a_newcomer();
+        if !solved.is_empty() {
+            self.actions.push(Action::Tell { worker, solved });
+        }
+    }
+
     /// Tells all workers what waits to be told, when it is time.
     pub(super) fn share(&mut self, now: Duration) {
-        let workers: Vec<WorkerId> = match self.sharing.next_due() {
-            Some(due) if due <= now => self.scheduler.workers().map(|(id, _)| id).collect(),
-            _ => return,
-        };
-        if let Some(solved) = self.sharing.take_due(now, workers.len()) {
-            let tell = |worker| Action::Tell { worker, solved: solved.clone() };
-            self.actions.extend(workers.into_iter().map(tell));
+        if self.sharing.next_due().is_none_or(|due| now < due) {
+            return;
         }
+        let workers: Vec<WorkerId> = self.scheduler.workers().map(|(id, _)| id).collect();
+        let solved = self.sharing.take_due(now, workers.len());
+        let tell = |worker| Action::Tell { worker, solved: solved.clone() };
+        self.actions.extend(workers.into_iter().map(tell));
     }
 }
 
@@ -119,30 +131,40 @@ mod tests {
     }
 
     #[test]
-    fn each_position_is_told_once() {
-        let mut told = Told::default();
-        assert!(told.note(&solved(1, 5)));
-        assert!(!told.note(&solved(1, 7)));
+    fn each_position_waits_once() {
+        let mut sharing = Sharing::default();
+        sharing.note(solved(1, 5), true);
+        sharing.note(solved(1, 7), true);
         for key in 2..=REMEMBERED as u128 {
-            assert!(told.note(&solved(key, 5)));
+            sharing.note(solved(key, 5), true);
         }
-        assert!(!told.note(&solved(1, 5)), "the older generation is still known");
+        sharing.note(solved(1, 5), true);
+        assert_eq!(sharing.waiting.len(), REMEMBERED, "the older generation is still known");
+    }
+
+    #[test]
+    fn what_was_solved_by_a_worker_alone_is_kept_for_those_to_come() {
+        let mut sharing = Sharing::default();
+        sharing.note(solved(1, 5), false);
+        sharing.note(solved(2, 7), false);
+        assert_eq!(sharing.next_due(), None);
+        assert_eq!(*sharing.for_a_newcomer(), [solved(2, 7), solved(1, 5)]);
     }
 
     #[test]
     fn the_most_work_goes_first_and_not_too_often() {
         let at = Duration::from_millis;
         let mut sharing = Sharing::default();
-        assert_eq!(sharing.take_due(at(0), 4), None);
-        sharing.waiting.extend((1..=3000).map(|n| solved(u128::from(n), n)));
-        let sent = sharing.take_due(at(0), 4).expect("something waits");
+        assert_eq!(sharing.next_due(), None);
+        (1..=3000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
+        let sent = sharing.take_due(at(0), 4);
         assert_eq!((sent.len(), sent[0].work), (MOST_FOR_EACH, 3000));
-        sharing.waiting.push(solved(1, 5));
+        assert_eq!((sharing.next_due(), sharing.told()), (None, 2000));
+        sharing.note(solved(0, 5), true);
         assert_eq!(sharing.next_due(), Some(INTERVAL));
-        assert_eq!(sharing.take_due(at(99), 4), None);
-        assert_eq!(sharing.take_due(at(100), 4).map(|sent| sent.len()), Some(1));
-        sharing.waiting.extend((1..=3000).map(|n| solved(u128::from(n), n)));
-        let sent = sharing.take_due(at(200), 1000).expect("something waits");
+        assert_eq!(*sharing.take_due(at(100), 4), [solved(0, 5)]);
+        (3001..=6000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
+        let sent = sharing.take_due(at(200), 1000);
         assert_eq!(sent.len() * 1000, MOST_SENT);
     }
 }

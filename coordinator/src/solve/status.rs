@@ -34,8 +34,12 @@ pub struct SolveStatus {
     /// Nodes that the top-level tree gave up because its memory was full; they are found again
     /// when they matter.
     pub shed_nodes: u64,
+    /// Solved positions that were told to other workers.
+    pub shared_positions: u64,
     /// Nodes that sub-searches created.
     pub nodes: u64,
+    /// How many of them were created before this process took the solve up.
+    pub earlier_nodes: u64,
     /// Jobs reported.
     pub jobs: u64,
     /// Jobs that are out.
@@ -70,15 +74,20 @@ pub struct SolveStatus {
     pub most_workers: u64,
     /// The workers that are connected.
     pub workers: Vec<WorkerStatus>,
-    /// Seconds since the solve began.
+    /// Seconds since this process took the solve up.
     pub seconds: f64,
-    /// Seconds spent in sub-searches, over all slots.
+    /// Seconds of these spent in sub-searches, over all slots.
     pub search_seconds: f64,
-    /// Seconds that slots were connected, over all slots.
+    /// Seconds of these that slots were connected, over all slots.
     pub slot_seconds: f64,
 }
 
 impl SolveStatus {
+    /// Nodes that sub-searches created for this process.
+    pub fn own_nodes(&self) -> u64 {
+        self.nodes.saturating_sub(self.earlier_nodes)
+    }
+
     /// The share of the slots' time that was not spent in sub-searches, from 0 to 1.
     pub fn overhead(&self) -> f64 {
         if self.slot_seconds > 0.0 {

@@ -36,7 +36,7 @@ async fn told(stream: &mut Stream) -> Vec<v1::SolvedPosition> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_one_worker_has_solved_is_told_to_the_others_once() {
+async fn what_one_worker_has_solved_is_told_to_the_others_once_and_to_newcomers() {
     within_a_minute(async {
         let settings = SolveSettings { share: true, ..settings("connect4:7x6") };
         let coordinator = Coordinator::start(settings);
@@ -48,6 +48,9 @@ async fn what_one_worker_has_solved_is_told_to_the_others_once() {
         assert_eq!(told(&mut second).await, [solved(7)]);
         tell(&first, vec![solved(7), solved(8)]).await;
         assert_eq!(told(&mut second).await, [solved(8)]);
+        coordinator.until(|status| status.shared_positions == 2).await;
+        let (mut third, _) = join(&coordinator, "third").await;
+        assert_eq!(told(&mut third).await, [solved(7), solved(8)]);
         coordinator.stop().await;
     })
     .await;
