@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
-//! `pairs`, `odd-threat` or `wins`; `--memory 512MiB` is the size of the table, and
-//! `--threshold 2` asks for a win only.
+//! `pairs`, `vertical`, `odd-threat`, `aftereven` or `wins`; `--memory 512MiB` is the size of the
+//! table, and `--threshold 2` asks for a win only.
 
 use std::time::Instant;
 
@@ -34,6 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "follow-up" => rules.follow_up = false,
                 "pairs" => rules.pairs = false,
                 "odd-threat" => rules.odd_threat = false,
+                "vertical" => rules.vertical = false,
+                "aftereven" => rules.aftereven = false,
                 "wins" => rules.wins_by_follow_up = false,
                 other => return Err(format!("'{other}' is none of the rules").into()),
             },

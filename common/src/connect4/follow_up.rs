@@ -1,5 +1,5 @@
 //! The follow-up rule: what a player gets who always answers in the same column (Allis 1988,
-//! section 3.2, and his rules claimeven, section 6.2.1, and baseinverse, 6.2.2).
+//! section 3.2, and his rule claimeven, section 6.2.1).
 //!
 //! The player to move is the *leader* here, the other one the *follower*. In a column with an even
 //! number of empty cells the follower can answer every stone with one on top of it, and so gets the
@@ -10,17 +10,17 @@
 //!
 //! Columns with an odd number of empty cells break the rhythm. Two generalisations mend it:
 //! - **Pairs of odd columns.** Of the lowest empty cells of two odd columns the follower takes the
-//!   one when the leader takes the other (baseinverse); what is left of both columns is even. An
-//!   even number of odd columns can be paired so, if pairs can be found that break every line
-//!   through these cells.
+//!   one when the leader takes the other; what is left of both columns is even (`pairs`).
 //! - **A threat in an odd column.** One odd column may stay without a partner if the follower has a
 //!   threat in it at the second, fourth, ... empty cell: the leader has to play below it in the
 //!   end, because all other columns are filled in pairs, and the follower's answer wins. This is
 //!   the odd threat by which White controls the zugzwang (Allis 1988, section 3.3).
 //!
 //! The follower's threats at cells that the follower gets cut their columns off: the game never
-//! goes on above them.
+//! goes on above them. More generally, a line of the leader's does not count that can only be
+//! completed after one of the follower's (`aftereven`).
 
+use crate::connect4::aftereven::Follower;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4, Stones};
 use crate::outcome::{Bounds, Outcome};
@@ -53,23 +53,32 @@ impl<B: Bitboard> Connect4<B> {
         let followed = empty & self.follower_cells & !odd;
         let winning = follower_threats & followed;
         let reachable = led & !from_here_up(empty, winning);
+        let follower =
+            Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
         if odd.count_ones().is_multiple_of(2) {
             let loses = relevant.lower == LOSS
                 && self.rules.wins_by_follow_up
-                && (!winning.is_zero() || self.has_four((leader ^ all) | followed, up));
-            if !(loses || relevant.upper > DRAW)
-                || !self.pairs_break_all(leader | reachable, odd, up)
-            {
-                WIN
-            } else if loses {
-                LOSS
-            } else {
-                DRAW
+                && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
+            if !(loses || relevant.upper > DRAW) {
+                return WIN;
+            }
+            match self.pairs_break_all(leader | reachable, odd, follower, up) {
+                None => WIN,
+                // Cells that are given up may have been some of the follower's line.
+                Some(given_up)
+                    if loses
+                        && (given_up.is_zero()
+                            || !winning.is_zero()
+                            || self.has_four(follower.stones | (followed & !given_up), up)) =>
+                {
+                    LOSS
+                }
+                Some(_) => DRAW,
             }
         } else if !self.rules.odd_threat {
             WIN
         } else {
-            self.with_threat_in_odd_column(leader, empty, odd, follower_threats, reachable, up)
+            self.with_threat_in_odd_column(leader | reachable, follower, odd, up)
         }
     }
 
@@ -77,98 +86,43 @@ impl<B: Bitboard> Connect4<B> {
     #[inline(always)]
     fn with_threat_in_odd_column(
         &self,
-        leader: B,
-        empty: B,
-        odd: B,
-        follower_threats: B,
         reachable: B,
+        follower: Follower<B>,
+        odd: B,
         up: usize,
     ) -> Outcome {
-        if (follower_threats & !self.follower_cells).is_zero() {
+        let odd_threats = follower.threats & !self.follower_cells;
+        if odd_threats.is_zero() {
             return WIN;
         }
         let mut bottoms = odd;
         while !bottoms.is_zero() {
             let bottom = lowest(bottoms);
             bottoms = bottoms ^ bottom;
-            let column = from_here_up(empty, bottom);
-            let threats = follower_threats & column & !self.follower_cells;
+            let column = from_here_up(follower.empty, bottom);
+            let threats = odd_threats & column;
             if threats.is_zero() {
                 continue;
             }
-            let below = column & (lowest(threats) - B::one()) & self.follower_cells;
-            if self.pairs_break_all(leader | (reachable & !column) | below, odd ^ bottom, up) {
+            let up_to_threat = column & (threats ^ (threats - B::one()));
+            let led = up_to_threat & self.follower_cells;
+            let gets = (follower.gets & !column) | (up_to_threat ^ led);
+            let follower = Follower { gets, ..follower };
+            if self
+                .pairs_break_all((reachable & !column) | led, odd ^ bottom, follower, up)
+                .is_some()
+            {
                 return LOSS;
             }
         }
         WIN
-    }
-
-    /// Whether the cells of `lowest_odd`, an even number, can be paired so that no line is left in
-    /// `reachable` and one cell of each pair.
-    #[inline(always)]
-    fn pairs_break_all(&self, reachable: B, lowest_odd: B, up: usize) -> bool {
-        if !self.rules.pairs && !lowest_odd.is_zero() {
-            return false;
-        }
-        !self.has_four(reachable | lowest_odd, up)
-            || (!lowest_odd.is_zero() && self.find_pairs(reachable, lowest_odd, up))
-    }
-
-    /// The same, known that there are lines in `reachable` and `lowest_odd` together: each line
-    /// through two of the odd cells makes them a pair, and these pairs must break the rest.
-    #[inline(never)]
-    fn find_pairs(&self, reachable: B, lowest_odd: B, up: usize) -> bool {
-        let cells = reachable | lowest_odd;
-        let mut paired = B::zero();
-        let mut pairs = [B::zero(); 32];
-        let mut count = 0;
-        // Lines through more than two of the cells wait until all pairs are known.
-        let mut longer = [B::zero(); 16];
-        let mut waiting = 0;
-        // There are odd columns, two at least, with lines through their cells: only the narrowest and
-        // the lowest boards have no lines in some direction.
-        let (tall, wide) = (up > 4, self.width >= 4);
-        let steps = [(tall, 1), (wide, up), (tall && wide, up - 1), (tall && wide, up + 1)];
-        for (_, step) in steps.into_iter().filter(|&(fits, _)| fits) {
-            let mut starts = line_starts(cells, step);
-            while !starts.is_zero() {
-                let start = lowest(starts);
-                starts = starts ^ start;
-                let line = start | start << step | start << (2 * step) | start << (3 * step);
-                let through = line & lowest_odd;
-                match through.count_ones() {
-                    0 | 1 => return false,
-                    2 if pairs[..count].contains(&through) => {}
-                    2 if !(paired & through).is_zero() => return false,
-                    2 => {
-                        paired = paired | through;
-                        pairs[count] = through;
-                        count += 1;
-                    }
-                    _ if waiting == longer.len() => return false,
-                    _ => {
-                        longer[waiting] = through;
-                        waiting += 1;
-                    }
-                }
-            }
-        }
-        longer[..waiting].iter().all(|&line| pairs[..count].iter().any(|&pair| pair & line == pair))
     }
 }
 
 /// The cells of `empty` from each of `cells` up to the top of its column; where a column has
 /// several of `cells`, some may be missing.
 #[inline(always)]
-fn from_here_up<B: Bitboard>(empty: B, cells: B) -> B {
+pub(super) fn from_here_up<B: Bitboard>(empty: B, cells: B) -> B {
     // The sum carries through the empty cells up to the bit above the column.
     empty & !(empty + cells)
-}
-
-/// Where lines of four in `cells` start whose neighbours are `step` bits apart.
-#[inline(always)]
-fn line_starts<B: Bitboard>(cells: B, step: usize) -> B {
-    let pairs = cells & (cells >> step);
-    pairs & (pairs >> (2 * step))
 }

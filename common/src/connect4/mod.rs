@@ -6,6 +6,8 @@
 //! Here are the rules; what the game knows beyond them has one file an idea:
 //! - `threats`: cells that complete a line, and what must be played because of them.
 //! - `follow_up`: what the player gets who always answers in the same column.
+//! - `pairs`: how that player makes columns with an odd number of empty cells even.
+//! - `aftereven`: lines that would be completed only after one of that player's.
 
 /// Calls a method with the number of bits of a column as its last argument, written out for the
 /// usual heights: shifts by a number that the compiler knows take a third of the time.
@@ -21,7 +23,9 @@ macro_rules! by_height {
     };
 }
 
+mod aftereven;
 mod follow_up;
+mod pairs;
 mod threats;
 
 #[cfg(test)]
@@ -58,8 +62,12 @@ pub struct Rules {
     pub follow_up: bool,
     /// Pairs of odd columns in it.
     pub pairs: bool,
+    /// Vertical pairs among them.
+    pub vertical: bool,
     /// A threat in an odd column in it.
     pub odd_threat: bool,
+    /// Lines that come too late in it.
+    pub aftereven: bool,
     /// That it can show a loss, and not only that a win is out of reach.
     pub wins_by_follow_up: bool,
 }
@@ -67,7 +75,14 @@ pub struct Rules {
 impl Default for Rules {
     /// All of them.
     fn default() -> Rules {
-        Rules { follow_up: true, pairs: true, odd_threat: true, wins_by_follow_up: true }
+        Rules {
+            follow_up: true,
+            pairs: true,
+            vertical: true,
+            odd_threat: true,
+            aftereven: true,
+            wins_by_follow_up: true,
+        }
     }
 }
 

@@ -1,0 +1,183 @@
+//! Pairs of odd columns: which columns the follower makes even together, and how (Allis 1988,
+//! baseinverse and vertical, sections 6.2.2 and 6.2.3).
+//!
+//! Columns are written A and B here, their empty cells from below a1, a2, ... and b1, b2, ...
+//! - A **pair**: the follower answers a1 with b1 and b1 with a1, then what is left of both is even.
+//!   The leader does not get both a1 and b1.
+//! - A **vertical pair**: the follower answers a1 with a2, and makes a pair of a3 and b1 after that;
+//!   if b1 is played before a1, the answer is a1. The leader gets neither both a1 and a2 nor
+//!   both b1 and a3, but the follower is not sure of a3 any more. It is needed where the leader
+//!   threatens to make a line upwards with a1 and a2.
+
+use crate::connect4::aftereven::Follower;
+use crate::connect4::threats::lowest;
+use crate::connect4::{Bitboard, Connect4};
+
+/// The pairs that the follower has to make.
+struct Pairing<B> {
+    /// Two cells each that the leader does not get both.
+    apart: [B; 32],
+    /// How many of them there are: one for each two columns, of which there are up to 64, and two
+    /// where these are a vertical pair, which needs a board so high that it has 25 columns at most.
+    count: usize,
+    /// The lowest cells of the columns that have a partner.
+    paired: B,
+    /// The lowest cells of the columns that need a vertical pair.
+    vertical: B,
+    /// Whether there are lines through more than two of the cells, which wait until all pairs are
+    /// known.
+    longer: bool,
+}
+
+impl<B: Bitboard> Connect4<B> {
+    /// Whether the cells of `lowest_odd`, an even number, can be paired so that every line in
+    /// `reachable` and one cell of each pair comes too late. If so, the cells that the follower
+    /// gives up for that of those that the follow-up rule gives to the follower.
+    #[inline(always)]
+    pub(super) fn pairs_break_all(
+        &self,
+        reachable: B,
+        lowest_odd: B,
+        follower: Follower<B>,
+        up: usize,
+    ) -> Option<B> {
+        if !self.rules.pairs && !lowest_odd.is_zero() {
+            None
+        } else if !self.has_four(reachable | lowest_odd, up) {
+            Some(B::zero())
+        } else {
+            self.find_pairs(reachable, lowest_odd, follower, up)
+        }
+    }
+
+    /// The same, known that there are lines in `reachable` and `lowest_odd` together: each line
+    /// through two of the odd cells makes them a pair, and these pairs must break the rest, with
+    /// those that the cells given up make possible.
+    #[inline(never)]
+    fn find_pairs(
+        &self,
+        reachable: B,
+        lowest_odd: B,
+        follower: Follower<B>,
+        up: usize,
+    ) -> Option<B> {
+        let race = self.in_the_race(follower, up);
+        if !race && lowest_odd.is_zero() {
+            return None;
+        }
+        let cells = reachable | lowest_odd;
+        let mut pairing = Pairing {
+            apart: [B::zero(); 32],
+            count: 0,
+            paired: B::zero(),
+            vertical: B::zero(),
+            longer: false,
+        };
+        let met = self.all_lines(cells, up, |line, upright| {
+            race && !upright && self.comes_too_late(line & follower.empty, follower, up)
+                || pairing.meet(line, lowest_odd, upright && self.rules.vertical)
+        });
+        if !met {
+            return None;
+        }
+        let given_up = pairing.make_vertical_pairs(lowest_odd)?;
+        if given_up.is_zero() && !pairing.longer {
+            return Some(given_up);
+        }
+        if !(given_up & follower.threats).is_zero() {
+            // The cells above these do not stay out of reach.
+            return None;
+        }
+        let follower = Follower { gets: follower.gets & !given_up, ..follower };
+        let race = race && self.in_the_race(follower, up);
+        let broken = self.all_lines(cells | given_up, up, |line, upright| {
+            pairing.breaks(line)
+                || race && !upright && self.comes_too_late(line & follower.empty, follower, up)
+        });
+        broken.then_some(given_up)
+    }
+
+    /// Whether `test` holds for all lines in `cells`; it is told whether a line is upright.
+    #[inline(always)]
+    fn all_lines(&self, cells: B, up: usize, mut test: impl FnMut(B, bool) -> bool) -> bool {
+        // The narrowest and the lowest boards have no lines in some direction.
+        let (tall, wide) = (up > 4, self.width >= 4);
+        let steps = [(tall, 1), (wide, up), (tall && wide, up - 1), (tall && wide, up + 1)];
+        for (_, step) in steps.into_iter().filter(|&(fits, _)| fits) {
+            let twos = cells & (cells >> step);
+            let mut starts = twos & (twos >> (2 * step));
+            while !starts.is_zero() {
+                let start = lowest(starts);
+                starts = starts ^ start;
+                let line = start | start << step | start << (2 * step) | start << (3 * step);
+                if !test(line, step == 1) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+impl<B: Bitboard> Pairing<B> {
+    /// Makes the pair that breaks `line`, or notes that it needs a vertical pair, which it can only
+    /// have if it is `upright`; whether that is possible.
+    #[inline(always)]
+    fn meet(&mut self, line: B, lowest_odd: B, upright: bool) -> bool {
+        let through = line & lowest_odd;
+        match through.count_ones() {
+            0 => false,
+            1 if upright && !(line & (through << 1)).is_zero() => {
+                self.vertical = self.vertical | through;
+                true
+            }
+            1 => false,
+            2 if self.apart[..self.count].contains(&through) => true,
+            2 if !(self.paired & through).is_zero() => false,
+            2 => {
+                self.paired = self.paired | through;
+                self.keep_apart(through);
+                true
+            }
+            _ => {
+                self.longer = true;
+                true
+            }
+        }
+    }
+
+    /// Finds partners for the columns that need a vertical pair, among the columns that have none;
+    /// returns the cells that the follower gives up for it, or nothing if there are too few.
+    #[inline(always)]
+    fn make_vertical_pairs(&mut self, lowest_odd: B) -> Option<B> {
+        let mut given_up = B::zero();
+        if !(self.vertical & self.paired).is_zero() {
+            return None;
+        }
+        let mut free = lowest_odd & !self.paired & !self.vertical;
+        while !self.vertical.is_zero() {
+            if free.is_zero() {
+                return None;
+            }
+            let (a1, b1) = (lowest(self.vertical), lowest(free));
+            self.vertical = self.vertical ^ a1;
+            free = free ^ b1;
+            self.keep_apart(a1 | a1 << 1);
+            self.keep_apart(b1 | a1 << 2);
+            given_up = given_up | a1 << 2;
+        }
+        Some(given_up)
+    }
+
+    #[inline(always)]
+    fn keep_apart(&mut self, cells: B) {
+        self.apart[self.count] = cells;
+        self.count += 1;
+    }
+
+    /// Whether the leader does not get all of `line`.
+    #[inline(always)]
+    fn breaks(&self, line: B) -> bool {
+        self.apart[..self.count].iter().any(|&apart| apart & line == apart)
+    }
+}
