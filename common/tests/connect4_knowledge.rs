@@ -1,14 +1,41 @@
 //! What Connect Four tells of a position without search is true: on every position that can be
 //! reached on small boards, of even and odd height, and on late positions of larger boards, which
-//! a solver decides that knows nothing but the rules.
+//! a solver decides that knows nothing but the rules. Every piece of the knowledge is checked alone,
+//! and all of them together.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use jlpns_common::connect4::{Bitboard, Connect4};
+use jlpns_common::connect4::{Bitboard, Connect4, Rules};
 use jlpns_common::{Bounds, Game, Move, MoveList, Outcome, Player};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+
+/// Pieces of the knowledge: all that is left without one, and the same with it.
+const PIECES: [(&str, Rules, Rules); 8] = {
+    let none = Rules {
+        follow_up: false,
+        pairs: false,
+        vertical: false,
+        odd_threat: false,
+        aftereven: false,
+        wins_by_follow_up: false,
+    };
+    let follow_up = Rules { follow_up: true, ..none };
+    let wins = Rules { wins_by_follow_up: true, ..follow_up };
+    let pairs = Rules { pairs: true, ..wins };
+    let all = Rules { vertical: true, odd_threat: true, aftereven: true, ..pairs };
+    [
+        ("follow-up", none, follow_up),
+        ("wins", follow_up, wins),
+        ("pairs", wins, pairs),
+        ("vertical", pairs, Rules { vertical: true, ..pairs }),
+        ("odd threat", wins, Rules { odd_threat: true, ..wins }),
+        ("aftereven", wins, Rules { aftereven: true, ..wins }),
+        ("aftereven and the rest", Rules { aftereven: false, ..all }, all),
+        ("vertical and the rest", Rules { vertical: false, ..all }, all),
+    ]
+};
 
 /// Minimax by the rules, with a memory, that checks all knowledge about each position it visits.
 struct Checker<B: Bitboard> {
@@ -18,14 +45,18 @@ struct Checker<B: Bitboard> {
     judged: u64,
     /// Positions with fewer relevant moves than legal ones.
     narrowed: u64,
+    /// The game with each of the pieces and what goes with it.
+    pieces: [Connect4<B>; PIECES.len()],
 }
 
 type Stones<B> = <Connect4<B> as Game>::Position;
 
 impl<B: Bitboard> Checker<B> {
     fn new(width: u32, height: u32) -> Checker<B> {
+        let game = Connect4::new(width, height).expect("a size in range");
         Checker {
-            game: Connect4::new(width, height).expect("a size in range"),
+            pieces: PIECES.map(|(_, _, with)| game.clone().with_rules(with)),
+            game,
             values: HashMap::new(),
             judged: 0,
             narrowed: 0,
@@ -56,6 +87,7 @@ impl<B: Bitboard> Checker<B> {
         };
         let value = best(&mut children.iter().map(|child| child.1)).expect("a move");
         self.values.insert(key, value);
+        self.check_pieces(position, value);
 
         let shown = || format!("{} is {value:?}", self.game.show(position));
         let bounds = self.game.static_bounds(position);
@@ -80,6 +112,18 @@ impl<B: Bitboard> Checker<B> {
             self.check_survey(position, asked, survey.bounds, settled, &relevant);
         }
         value
+    }
+
+    fn check_pieces(&self, position: &Stones<B>, value: Outcome) {
+        for (game, (piece, ..)) in self.pieces.iter().zip(PIECES) {
+            let bounds = game.static_bounds(position);
+            let shown = || format!("{} is {value:?}", game.show(position));
+            assert!(
+                (bounds.lower..=bounds.upper).contains(&value),
+                "{piece} {bounds:?}: {}",
+                shown()
+            );
+        }
     }
 
     fn check_survey(
@@ -202,4 +246,72 @@ fn late_positions_of_larger_boards_are_told_right() {
 #[test]
 fn late_positions_on_wide_words_are_told_right() {
     check_random::<u128>(&[(9, 7), (8, 8), (11, 6), (13, 4)], 2000, 50_000);
+}
+
+/// Whether Max reaches `wanted` by the rules alone.
+fn reaches<B: Bitboard>(
+    game: &Connect4<B>,
+    position: &mut Stones<B>,
+    wanted: Outcome,
+    known: &mut HashMap<B, bool>,
+) -> bool {
+    if let Some(outcome) = game.outcome(position) {
+        return outcome >= wanted;
+    }
+    let key = game.key(position);
+    if let Some(&reached) = known.get(&key) {
+        return reached;
+    }
+    let mut moves = MoveList::new();
+    game.moves(position, &mut moves);
+    let max = game.to_move(position) == Player::Max;
+    // Max looks for a move that reaches it, Min for one that does not.
+    let found = moves.iter().any(|&mv| {
+        game.play(position, mv);
+        let reached = reaches(game, position, wanted, known);
+        game.undo(position, mv);
+        reached == max
+    });
+    known.insert(key, found == max);
+    found == max
+}
+
+/// Whether the rules alone confirm what `bounds` say.
+fn confirmed<B: Bitboard>(game: &Connect4<B>, position: &Stones<B>, bounds: Bounds) -> bool {
+    let reaches = |wanted| reaches(game, &mut position.clone(), wanted, &mut HashMap::new());
+    let scale = game.scale().bounds();
+    (bounds.lower == scale.lower || reaches(bounds.lower))
+        && (bounds.upper == scale.upper || !reaches(Outcome(bounds.upper.0 + 1)))
+}
+
+/// Of 100,000 positions in the middle of a game, those of which a piece of the knowledge says more
+/// than is known without it, until there are enough for this piece.
+#[test]
+fn every_piece_is_right_where_it_makes_a_difference() {
+    const SIZES: &[(u32, u32)] =
+        &[(5, 5), (6, 5), (7, 5), (8, 5), (5, 6), (6, 6), (7, 6), (6, 7), (7, 7)];
+    const ENOUGH: usize = 100;
+    let told = Cell::new([0; PIECES.len()]);
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 100_000, ..ProptestConfig::default() });
+    let cases = (prop::sample::select(SIZES), prop::collection::vec(0usize..64, 50), 10u32..18);
+    let outcome = runner.run(&cases, |((width, height), choices, left)| {
+        let game = Connect4::<u64>::new(width, height).expect("a size in range");
+        let position = late_position(&game, &choices, left);
+        let bounds = |rules| game.clone().with_rules(rules).static_bounds(&position);
+        let mut counts = told.get();
+        for (count, (piece, without, with)) in counts.iter_mut().zip(PIECES) {
+            let told = bounds(with);
+            if *count < ENOUGH && told != bounds(without) {
+                *count += 1;
+                let right = confirmed(&game, &position, told);
+                prop_assert!(right, "{piece} {told:?}: {}", game.show(&position));
+            }
+        }
+        told.set(counts);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    let told = told.get();
+    assert!(told.iter().all(|&count| count >= 20), "{told:?}");
 }
