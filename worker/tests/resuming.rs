@@ -25,14 +25,7 @@ fn in_parts<G: Game>(game: &G, question: Question, settings: &SearchSettings) ->
 fn a_search_in_many_parts_costs_little_more_than_one() {
     let game = Connect4::<u64>::new(5, 5).expect("a board");
     let question = Question::Threshold(Threshold(2));
-    // What a part has not finished is lost to alpha-beta, which keeps only what is solved.
-    let allowed = [
-        (Algorithm::DfPn, 1.1),
-        (Algorithm::Pds, 1.1),
-        (Algorithm::PdsPn, 1.5),
-        (Algorithm::AlphaBeta, 2.0),
-    ];
-    for (algorithm, most) in allowed {
+    for algorithm in [Algorithm::DfPn, Algorithm::Pds, Algorithm::PdsPn, Algorithm::AlphaBeta] {
         let whole = SearchSettings { algorithm, memory: 64 << 20, ..SearchSettings::default() };
         let (_, nodes) = in_parts(&game, question, &whole);
         for count in [10, 100] {
@@ -40,8 +33,8 @@ fn a_search_in_many_parts_costs_little_more_than_one() {
             let (parts, sum) = in_parts(&game, question, &budget);
             let ratio = sum as f64 / nodes as f64;
             println!("{algorithm}: {nodes} nodes; in {parts} parts {ratio:.2} times as many");
-            assert!(parts >= count, "{parts} parts");
-            assert!(ratio < most, "{algorithm} in {parts} parts: {ratio}");
+            assert!(parts > count / 2, "{algorithm}: {parts} parts");
+            assert!(ratio < 1.25, "{algorithm} in {parts} parts: {ratio}");
         }
     }
 }
