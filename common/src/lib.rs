@@ -19,6 +19,7 @@ pub mod game;
 pub mod graph;
 pub mod job;
 pub mod outcome;
+mod prefetch;
 pub mod spec;
 pub mod table;
 pub mod tree;

@@ -35,6 +35,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::effort::{Effort, EffortPair};
 use crate::outcome::Threshold;
+use crate::prefetch::prefetch;
 use memory::Memory;
 pub use solved::SolvedPosition;
 
@@ -130,16 +131,8 @@ impl TranspositionTable {
     /// a few keys ahead need not wait for the memory.
     #[inline]
     pub fn prefetch(&self, key: u128) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let [bucket, _] = self.bucket(Scrambled::new(key), self.used.load(Relaxed));
-            // SAFETY: a prefetch changes nothing that a program can see, and the address is that
-            // of a bucket.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.as_ptr().cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
+        let [bucket, _] = self.bucket(Scrambled::new(key), self.used.load(Relaxed));
+        prefetch(&bucket[0]);
     }
 
     /// What is known of `threshold` in the position with this key.
