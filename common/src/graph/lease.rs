@@ -65,6 +65,8 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Marks a frontier node as leased, so that others are selected until it is given back.
     pub fn lease(&mut self, node: NodeId) {
         debug_assert!(self.store.is_leaf(node) && !self.store.has(node, Mark::Leased));
+        // The lock is told to all of them.
+        self.path.iter().for_each(|&above| self.store.load_parents(above));
         let seen = Pairs::from_slice(self.store.pairs(node));
         self.store.set(node, Mark::Leased, true);
         self.leased += 1;

@@ -9,6 +9,7 @@ use crate::efforts::Width;
 use crate::graph::NodeId;
 use crate::graph::large_pages::{LargePages, LargeVec};
 use crate::graph::store::{NONE, Node, SEVERAL_PARENTS, Store};
+use crate::prefetch::prefetch;
 
 /// How many parents a cell holds: with the number of the next one it fills a quarter of a cache line.
 const PLACES: usize = 3;
@@ -45,6 +46,12 @@ impl Parents {
     /// A list of one.
     fn list(&mut self, parent: u32) -> u32 {
         self.cell(Cell { parents: [NONE, NONE, parent], next: NONE })
+    }
+
+    /// Begins to load the list that begins at `first`.
+    #[inline]
+    pub fn load_list(&self, first: u32) {
+        prefetch(&self.cells[first as usize]);
     }
 
     fn cell(&mut self, cell: Cell) -> u32 {
@@ -111,24 +118,26 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
     #[inline]
     pub fn parents(&self, id: NodeId) -> SmallVec<[NodeId; 12]> {
         let mut parents = SmallVec::new();
+        self.for_each_parent(id, |parent| parents.push(parent));
+        parents
+    }
+
+    /// Calls `visit` with each parent, the last one first.
+    #[inline]
+    pub fn for_each_parent(&self, id: NodeId, mut visit: impl FnMut(NodeId)) {
         let node = self.node(id);
         if node.flags & SEVERAL_PARENTS == 0 {
             if node.parent != NONE {
-                parents.push(NodeId(node.parent));
+                visit(NodeId(node.parent));
             }
-            return parents;
+            return;
         }
         let mut at = node.parent;
         while at != NONE {
-            let Cell { parents: places, next } = self.parents.cells[at as usize];
-            for place in places {
-                if place != NONE {
-                    parents.push(NodeId(place));
-                }
-            }
+            let Cell { parents, next } = self.parents.cells[at as usize];
+            parents.into_iter().filter(|&place| place != NONE).for_each(|p| visit(NodeId(p)));
             at = next;
         }
-        parents
     }
 
     /// Adds a parent to a node.

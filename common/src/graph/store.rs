@@ -19,7 +19,7 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// The first edge; [`NONE`] of a frontier node.
-    first_edge: u32,
+    pub(super) first_edge: u32,
     /// The parent, if there is one only; with several, the first of their cells. Of a freed node:
     /// the next freed node.
     pub(super) parent: u32,
@@ -72,11 +72,11 @@ impl Mark {
 /// The nodes and edges of a graph.
 #[derive(Debug)]
 pub(super) struct Store<K, W> {
-    width: W,
-    keys: LargeVec<K>,
-    nodes: LargeVec<Node>,
-    pairs: LargeVec<EffortPair>,
-    edges: LargeVec<u32>,
+    pub(super) width: W,
+    pub(super) keys: LargeVec<K>,
+    pub(super) nodes: LargeVec<Node>,
+    pub(super) pairs: LargeVec<EffortPair>,
+    pub(super) edges: LargeVec<u32>,
     /// The first free block of edges of each size; the first edge of a free block is the number of
     /// the next.
     free_edges: Vec<u32>,

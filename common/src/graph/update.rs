@@ -3,8 +3,6 @@
 //! A parent takes over a child's change at once if its numbers tell what follows (`change`);
 //! otherwise it looks at all of its children when its turn comes.
 
-use std::hint::black_box;
-
 use smallvec::SmallVec;
 
 use crate::effort::{Effort, EffortPair, EffortSum};
@@ -65,6 +63,11 @@ impl Worklist {
         }
     }
 
+    /// The node that comes out next, if it is as deep as the last one.
+    fn next(&self) -> Option<NodeId> {
+        self.levels.get(self.deepest)?.nodes.last().copied()
+    }
+
     /// Notes that a threshold of the root was settled.
     pub(super) fn settle_root(&mut self) {
         self.root_settled = true;
@@ -95,7 +98,8 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Notes that the numbers of `node` have changed: its parents must look at their children.
     pub(super) fn note_change(&mut self, node: NodeId) {
         self.note_moot(node);
-        for parent in self.store.parents(node) {
+        let parents = self.store.parents(node);
+        for &parent in &parents {
             self.enqueue(parent);
         }
     }
@@ -108,10 +112,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let change = Change { depth, seen, now: &now, locked, locks_now: self.locks.get(node) };
         let parents = self.store.parents(node);
         if parents.len() > 1 {
-            // They lie anywhere in memory: the processor is to wait for all of them at once.
-            for &parent in &parents {
-                black_box((self.store.node(parent).flags, self.store.pair(parent, 0)));
-            }
+            parents.iter().for_each(|&parent| self.store.load_node(parent));
         }
         for &parent in &parents {
             self.take_over(parent, &change);
@@ -131,12 +132,14 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub(super) fn enqueue(&mut self, node: NodeId) {
         self.queue(node);
         self.store.set(node, Mark::Rescan, true);
+        self.store.load_child_list(node);
     }
 
     /// Puts a node on the worklist, unless it is there: before its numbers change.
     pub(super) fn queue(&mut self, node: NodeId) {
         if !self.store.has(node, Mark::Queued) {
             self.store.set(node, Mark::Queued, true);
+            self.store.load_parent_list(node);
             self.worklist.push(self.store.node(node).depth, node, self.store.pairs(node));
         }
     }
@@ -164,6 +167,9 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub(super) fn update_all(&mut self) {
         let mut seen = Pairs::from_elem(EffortPair::UNIT, self.evaluation.width());
         while let Some(node) = self.worklist.pop(&mut seen) {
+            if let Some(next) = self.worklist.next() {
+                self.load_for_update(next);
+            }
             // A node may have been freed while it waited.
             if !self.store.is_live(node) || !self.store.has(node, Mark::Queued) {
                 continue;
@@ -190,6 +196,16 @@ impl<G: Game, W: Width> Graph<G, W> {
             self.ascend_to(index);
         }
         self.forget_freed_path();
+    }
+
+    /// Begins to load what the update of a node on the worklist will read.
+    fn load_for_update(&self, node: NodeId) {
+        if self.store.is_live(node) {
+            self.store.load_parents(node);
+            if self.store.has(node, Mark::Rescan) {
+                self.store.load_children(node);
+            }
+        }
     }
 
     /// Recomputes a node from its children. Thresholds that are settled stay so.
