@@ -10,11 +10,16 @@ use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
 use crate::game::{Game, Move, Player};
 use crate::graph::store::MAX_NODES;
+use crate::graph::update::Pairs;
 use crate::graph::{Graph, GraphSettings, NodeId, Shed};
 use crate::job::Question;
 
 /// The version of the layout.
 const VERSION: u32 = 2;
+
+/// How many nodes ahead their memory is loaded, in each of two steps: enough to wait for it while
+/// those before them are worked on.
+const AHEAD: usize = 16;
 
 /// Why bytes are no graph of this game and question.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,10 +129,18 @@ impl<G: Game, W: Width> Graph<G, W> {
             children.push(count);
         }
         let mut links: Vec<NodeId> = Vec::new();
+        let places = graph.store.places() as u32;
         for (parent, count) in (0..nodes as u32).map(NodeId).zip(children) {
             links.clear();
             for _ in 0..count {
                 let child = NodeId(reader.u32()?);
+                // Where one reads next but for a few, and what the first look has loaded by then.
+                if let Some(later) = reader.u32_ahead(2 * AHEAD).filter(|&later| later < places) {
+                    graph.store.load_node(NodeId(later));
+                }
+                if let Some(soon) = reader.u32_ahead(AHEAD).filter(|&soon| soon < places) {
+                    graph.store.load_parent_list(NodeId(soon));
+                }
                 if !graph.store.is_live(child) || child == graph.root || child == parent {
                     return Err(DumpError::Unsound("an edge to nowhere"));
                 }
@@ -158,15 +171,49 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.store.find(self.game.key(&position))
     }
 
-    /// Computes the numbers of all nodes that have children anew, deepest first.
+    /// Computes the numbers of all nodes that have children anew, deepest first. So nobody need be
+    /// told what changes, but parents that are no higher than their child: on another way to it
+    /// they are deeper.
     fn update_everything(&mut self) {
-        for id in self.store.ids().collect::<Vec<_>>() {
-            if !self.store.is_leaf(id) {
-                self.enqueue(id);
+        let mut levels: Vec<Vec<NodeId>> = Vec::new();
+        for id in self.store.ids().filter(|&id| !self.store.is_leaf(id)) {
+            let depth = usize::from(self.store.node(id).depth);
+            if levels.len() <= depth {
+                levels.resize_with(depth + 1, Vec::new);
+            }
+            levels[depth].push(id);
+        }
+        for level in levels.iter().rev() {
+            for (at, &node) in level.iter().enumerate() {
+                if let Some(&later) = level.get(at + 2 * AHEAD) {
+                    self.store.load_child_list(later);
+                }
+                if let Some(&soon) = level.get(at + AHEAD) {
+                    self.store.load_children(soon);
+                }
+                self.update_quietly(node);
             }
         }
         self.update_all();
         self.worklist.forget_root();
+    }
+
+    /// Computes the numbers of one node anew; of its parents only those are told that are no higher.
+    fn update_quietly(&mut self, node: NodeId) {
+        // A node that is settled by now has no children, and those are freed.
+        if !self.store.is_live(node) || self.store.is_leaf(node) {
+            return;
+        }
+        let before = Pairs::from_slice(self.store.pairs(node));
+        self.recompute(node);
+        if before[..] != *self.store.pairs(node) {
+            let depth = self.store.node(node).depth;
+            for &parent in &self.store.parents(node) {
+                if self.store.node(parent).depth >= depth {
+                    self.enqueue(parent);
+                }
+            }
+        }
     }
 }
 
@@ -190,6 +237,12 @@ impl Reader<'_> {
 
     fn u32(&mut self) -> Result<u32, DumpError> {
         Ok(u32::from_le_bytes(self.take()?))
+    }
+
+    /// The number that lies so many of its kind ahead.
+    fn u32_ahead(&self, count: usize) -> Option<u32> {
+        let bytes = self.0.get(4 * count..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes))
     }
 
     fn u64(&mut self) -> Result<u64, DumpError> {

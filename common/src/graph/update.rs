@@ -209,7 +209,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// Recomputes a node from its children. Thresholds that are settled stay so.
-    fn recompute(&mut self, node: NodeId) {
+    pub(super) fn recompute(&mut self, node: NodeId) {
         let player = self.store.player(node);
         let children: SmallVec<[NodeId; 64]> = self.store.children(node).collect();
         let mut settled = false;
