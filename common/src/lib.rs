@@ -18,6 +18,7 @@ pub mod efforts;
 pub mod game;
 pub mod graph;
 pub mod job;
+mod large_pages;
 pub mod outcome;
 mod prefetch;
 pub mod spec;

@@ -9,8 +9,8 @@
 //! graph has no cycles because games are finite and a key never recurs within one. With merging
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
-//! - `store`: nodes, edges and index; `parents`: the way up; `large_pages`: their memory; `ahead`:
-//!   loading it before it is read.
+//! - `store`: nodes, edges and index; `parents`: the way up; `ahead`: loading them before they are
+//!   read.
 //! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
@@ -23,7 +23,6 @@ mod change;
 mod descent;
 mod dump;
 mod fold;
-mod large_pages;
 mod lease;
 mod locks;
 mod parents;

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::large_pages::{LargePages, LargeVec};
 use crate::graph::store::{NONE, Node, SEVERAL_PARENTS, Store};
+use crate::large_pages::{LargePages, LargeVec};
 use crate::prefetch::prefetch;
 
 /// How many parents a cell holds: with the number of the next one it fills a quarter of a cache line.

@@ -8,8 +8,8 @@ use hashbrown::HashTable;
 use crate::effort::EffortPair;
 use crate::efforts::Width;
 use crate::game::Player;
-use crate::graph::large_pages::{LargePages, LargeVec};
 use crate::graph::parents::Parents;
+use crate::large_pages::{LargePages, LargeVec};
 
 /// The place of a node in its graph. Places of freed nodes are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

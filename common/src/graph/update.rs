@@ -231,10 +231,10 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
     }
 
-    /// One pair of a node from its children, and whether it is locked for that threshold: the minimum is over the
-    /// children that are not locked, the sum over all; if every child that could be chosen is
-    /// locked the node is locked, and its minimum is over those (locking scheme of PNS-PDFPN,
-    /// arXiv 2511.10339).
+    /// One pair of a node from its children, and whether it is locked for that threshold: the
+    /// minimum is over the children that are not locked, the sum over all; if every child that
+    /// could be chosen is locked the node is locked, and its minimum is over those (locking scheme
+    /// of PNS-PDFPN, arXiv 2511.10339).
     fn pair_from_children(
         &self,
         children: &[NodeId],

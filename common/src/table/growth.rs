@@ -13,7 +13,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{BUCKET_WORDS, ENTRY_WORDS, Scrambled, TranspositionTable, read, store};
+use super::{ENTRY_WORDS, Scrambled, TranspositionTable, read, store};
 
 /// How many buckets a table begins with, if it may have so many: 2 MiB, one large page.
 pub(super) const FIRST_BUCKETS: usize = 1 << 15;
@@ -64,7 +64,7 @@ impl TranspositionTable {
 
     /// Moves the entries of a bucket to where they belong when `buckets` are in use.
     fn move_bucket(&self, index: usize, buckets: usize) {
-        let words = &self.memory.words()[index * BUCKET_WORDS..][..BUCKET_WORDS];
+        let words = self.memory.bucket(index);
         for slot in words.chunks_exact(ENTRY_WORDS) {
             let Some((key, entry)) = read(slot) else { continue };
             if key.bucket(buckets) == index {

@@ -1,30 +1,42 @@
-//! The memory of a table: zeroed, a cache line at its beginning, in large pages where the system
-//! has them. A search reads the table at random, and with small pages nearly every read would wait
-//! for the page table first.
+//! The memory of a table: zeroed, each bucket a cache line, in large pages where the system has them.
 
+use std::alloc::Layout;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-use memmap2::MmapMut;
+use allocator_api2::alloc::Allocator;
 
-/// Words that are all 0 at first. The system provides a page when it is first written to.
+use super::BUCKET_WORDS;
+use crate::large_pages::{LargePages, LargeVec};
+
+/// The words of a bucket.
 #[derive(Debug)]
-pub(super) struct Memory(MmapMut);
+#[repr(C, align(64))]
+struct Bucket([AtomicU64; BUCKET_WORDS]);
+
+/// Buckets whose words are all 0 at first. The system provides a page when it is first written to.
+#[derive(Debug)]
+pub(super) struct Memory(LargeVec<Bucket>);
 
 impl Memory {
-    /// So many words, more than none. `None` if the system refuses.
-    pub(super) fn zeroed(words: usize) -> Option<Memory> {
-        let map = MmapMut::map_anon(words.checked_mul(size_of::<u64>())?).ok()?;
-        // A system without large pages is slower, not wrong.
-        #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
-        Some(Memory(map))
+    /// So many buckets, more than none. `None` if the system refuses.
+    pub(super) fn zeroed(buckets: usize) -> Option<Memory> {
+        let memory = LargePages.allocate_zeroed(Layout::array::<Bucket>(buckets).ok()?).ok()?;
+        let first = memory.cast().as_ptr();
+        // SAFETY: it was allocated by this allocator, for so many buckets; words that are 0 are
+        // buckets.
+        Some(Memory(unsafe { LargeVec::from_raw_parts_in(first, buckets, buckets, LargePages) }))
     }
 
+    /// The words of one bucket.
     #[inline]
-    pub(super) fn words(&self) -> &[AtomicU64] {
-        let words = self.0.len() / size_of::<AtomicU64>();
-        // SAFETY: the map is as long as `words` says, lives as long as `self`, begins at a page, and
-        // nobody else uses it; any bits are an `AtomicU64`.
-        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), words) }
+    pub(super) fn bucket(&self, index: usize) -> &[AtomicU64; BUCKET_WORDS] {
+        &self.0[index].0
+    }
+
+    /// Sets the words of the first `buckets` to 0.
+    pub(super) fn clear(&self, buckets: usize) {
+        let words = self.0[..buckets].iter().flat_map(|bucket| &bucket.0);
+        words.for_each(|word| word.store(0, Relaxed));
     }
 }

@@ -87,9 +87,8 @@ impl TranspositionTable {
     pub fn with_bytes(bytes: u64) -> Result<TranspositionTable, TableTooLarge> {
         let too_large = || TableTooLarge(bytes);
         let buckets = usize::try_from(bytes / BUCKET_BYTES as u64).map_err(|_| too_large())?.max(1);
-        let words = buckets.checked_mul(BUCKET_WORDS).ok_or_else(too_large)?;
         Ok(TranspositionTable {
-            memory: Memory::zeroed(words).ok_or_else(too_large)?,
+            memory: Memory::zeroed(buckets).ok_or_else(too_large)?,
             buckets,
             used: AtomicUsize::new(buckets.min(growth::FIRST_BUCKETS)),
             moving: AtomicUsize::new(0),
@@ -121,7 +120,7 @@ impl TranspositionTable {
     pub fn clear(&self) {
         let _growing = self.growing.lock();
         let used = self.used.swap(self.buckets.min(growth::FIRST_BUCKETS), Relaxed);
-        self.memory.words()[..used * BUCKET_WORDS].iter().for_each(|word| word.store(0, Relaxed));
+        self.memory.clear(used);
         self.occupied.store(0, Relaxed);
         self.written.store(0, Relaxed);
         self.take_solved();
@@ -210,8 +209,7 @@ impl TranspositionTable {
     /// The bucket of a key when `buckets` are in use.
     #[inline]
     fn bucket(&self, key: Scrambled, buckets: usize) -> [&[AtomicU64]; 2] {
-        let begin = key.bucket(buckets) * BUCKET_WORDS;
-        let (big, recent) = self.memory.words()[begin..begin + BUCKET_WORDS].split_at(ENTRY_WORDS);
+        let (big, recent) = self.memory.bucket(key.bucket(buckets)).split_at(ENTRY_WORDS);
         [big, recent]
     }
 
