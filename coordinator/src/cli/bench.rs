@@ -46,7 +46,7 @@ struct Measured {
 }
 
 /// What is measured against the baseline.
-const MEASURED: [Measured; 8] = [
+const MEASURED: [Measured; 9] = [
     Measured { name: "search", args: &["search"] },
     Measured {
         name: "search, df-pn",
@@ -69,6 +69,10 @@ const MEASURED: [Measured; 8] = [
     Measured {
         name: "solve, two slots, PN2",
         args: &["solve", "--slots", "2", "--sub-search", "pn2"],
+    },
+    Measured {
+        name: "solve, two slots, GPNS2",
+        args: &["solve", "--slots", "2", "--sub-search", "gpns2"],
     },
 ];
 
@@ -184,10 +188,20 @@ fn median(measurements: &[Measurement]) -> f64 {
     seconds[seconds.len() / 2]
 }
 
-fn table(rows: &[Row], rounds: u32) -> String {
+/// The machine that the figures are of: its cores, and what it calls them if it says so.
+fn machine() -> String {
     let cores = values::cores();
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find(|line| line.starts_with("model name"));
+    match model.and_then(|line| line.split_once(':')) {
+        Some((_, model)) => format!("{cores} cores of {}", model.trim()),
+        None => format!("{cores} cores ({})", std::env::consts::ARCH),
+    }
+}
+
+fn table(rows: &[Row], rounds: u32) -> String {
     let mut text =
-        format!("{cores} cores; medians of {rounds} rounds; ratio: times as fast as {BASELINE}");
+        format!("{}; medians of {rounds} rounds; ratio: times as fast as {BASELINE}", machine());
     let mut spec = "";
     for row in rows {
         if row.spec != spec {

@@ -17,8 +17,6 @@ struct SolveResult {
     descents: u64,
     /// Nodes that the jobs created.
     nodes: u64,
-    /// How many of them were created before the solve was taken up.
-    earlier_nodes: u64,
     /// The most nodes of the top-level tree that were in memory at one time.
     peak_nodes: u64,
     seconds: f64,
@@ -29,6 +27,8 @@ struct SolveResult {
     leases_expired: u64,
     /// The share of the slots' time that was not spent in sub-searches.
     overhead: f64,
+    /// How many of the nodes were created before the solve was taken up.
+    earlier_nodes: u64,
 }
 
 /// Shows the progress of a running solve, until it has ended.
@@ -69,7 +69,6 @@ pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Res
         answer: Answer::of_solve(&status),
         descents: status.jobs,
         nodes: status.nodes,
-        earlier_nodes: status.earlier_nodes,
         peak_nodes: status.peak_tree_nodes,
         seconds: status.seconds,
         jobs: status.jobs,
@@ -77,6 +76,7 @@ pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Res
         cancelled: status.cancelled,
         leases_expired: status.leases_expired,
         overhead: status.overhead(),
+        earlier_nodes: status.earlier_nodes,
     };
     match output {
         Output::Json => output::print_json(&result)?,

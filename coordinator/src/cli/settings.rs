@@ -50,7 +50,7 @@ pub struct SettingsFlags {
     moves: String,
 
     /// The search that jobs run
-    #[arg(long, value_name = "NAME", default_value = "dfpn", env = "JLPNS_SUB_SEARCH")]
+    #[arg(long, value_name = "NAME", default_value = "pds", env = "JLPNS_SUB_SEARCH")]
     #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
     sub_search: Algorithm,
 
