@@ -18,8 +18,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::search::Observer;
 
-/// Room for searches that recurse once a move, in the longest games.
-const STACK_BYTES: usize = 32 << 20;
+/// The stack of a thread that searches, in bytes: room for searches that recurse once a move, in the
+/// longest games.
+pub const STACK_BYTES: usize = 32 << 20;
 
 /// Makes a searcher for each solve.
 pub trait Searching: Send + Sync + 'static {

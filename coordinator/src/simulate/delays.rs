@@ -27,19 +27,45 @@ impl Delays {
         self.spread(self.latency)
     }
 
-    /// The time that the next search takes, if it creates `nodes` nodes.
-    pub fn search(&mut self, nodes: u64) -> Duration {
-        let nanos = u128::from(nodes) * 1_000_000_000 / u128::from(self.rate.get());
-        self.spread(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+    /// How fast the next search is.
+    pub fn pace(&mut self) -> Pace {
+        Pace { rate: self.rate, factor: self.factor() }
     }
 
     fn spread(&mut self, usual: Duration) -> Duration {
-        if self.jitter == 0.0 {
-            return usual;
-        }
-        let factor = 1.0 + self.jitter * (2.0 * self.rng.random::<f64>() - 1.0);
-        Duration::try_from_secs_f64(usual.as_secs_f64() * factor).unwrap_or(usual)
+        stretched(usual, self.factor())
     }
+
+    /// A number around 1, as the jitter has it.
+    fn factor(&mut self) -> f64 {
+        if self.jitter == 0.0 {
+            return 1.0;
+        }
+        1.0 + self.jitter * (2.0 * self.rng.random::<f64>() - 1.0)
+    }
+}
+
+/// How fast a search is.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    rate: NonZero<u64>,
+    factor: f64,
+}
+
+impl Pace {
+    /// The time that the search takes for so many nodes.
+    pub fn time(self, nodes: u64) -> Duration {
+        let nanos = u128::from(nodes) * 1_000_000_000 / u128::from(self.rate.get());
+        let usual = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        stretched(usual, self.factor)
+    }
+}
+
+fn stretched(usual: Duration, factor: f64) -> Duration {
+    if factor == 1.0 {
+        return usual;
+    }
+    Duration::try_from_secs_f64(usual.as_secs_f64() * factor).unwrap_or(usual)
 }
 
 #[cfg(test)]
@@ -57,8 +83,8 @@ mod tests {
     fn without_jitter_times_are_exact() {
         let mut delays = delays(0.0, 7);
         assert_eq!(delays.message(), Duration::from_millis(3));
-        assert_eq!(delays.search(100_000), Duration::from_millis(50));
-        assert_eq!(delays.search(0), Duration::ZERO);
+        assert_eq!(delays.pace().time(100_000), Duration::from_millis(50));
+        assert_eq!(delays.pace().time(0), Duration::ZERO);
     }
 
     #[test]
@@ -69,8 +95,8 @@ mod tests {
     proptest! {
         #[test]
         fn times_stay_within_the_jitter(seed: u64, jitter in 0.0..=1.0, nodes in 0..1_000_000u64) {
-            let (exact, mut drawn) = (delays(0.0, 0).search(nodes), delays(jitter, seed));
-            let difference = drawn.search(nodes).abs_diff(exact).as_secs_f64();
+            let (exact, mut drawn) = (delays(0.0, 0).pace().time(nodes), delays(jitter, seed));
+            let difference = drawn.pace().time(nodes).abs_diff(exact).as_secs_f64();
             prop_assert!(difference <= exact.as_secs_f64() * jitter + 1e-9);
         }
     }

@@ -4,15 +4,13 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use jlpns_common::Findings;
 use jlpns_common::spec::MoveError;
-use jlpns_worker::search::Observer;
 use jlpns_worker::slots::Searching;
 
 use super::coordinator::{CoordinatorCost, Order, Report, VirtualCoordinator};
 use super::delays::Delays;
 use super::queue::TimeQueue;
-use super::worker::{Used, VirtualWorker};
+use super::worker::{Begun, Next, Used, VirtualWorker};
 use crate::solve::{LeaseId, SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus, WorkerId};
 
 /// What is simulated, for any number of workers.
@@ -162,7 +160,7 @@ enum Happening {
     Reported(Report),
     /// An order reaches a worker.
     Ordered(WorkerId, Order),
-    /// A search comes to its end, unless it was stopped before.
+    /// A part of a search comes to its end, unless it was stopped before.
     Searched(WorkerId, LeaseId),
 }
 
@@ -254,7 +252,7 @@ impl<'a> World<'a> {
                 }
                 Happening::Ordered(id, Order::Learn(solved)) => self.post(id).worker.learn(&solved),
                 Happening::Searched(id, lease) => {
-                    self.report(id, lease, now);
+                    self.go_on(id, lease, now)?;
                     self.begin_searches(id, now)?;
                 }
             }
@@ -290,8 +288,22 @@ impl<'a> World<'a> {
         }
     }
 
-    fn report(&mut self, id: WorkerId, lease: LeaseId, now: Duration) {
-        let Some((findings, solved, used)) = self.post(id).worker.end(lease) else { return };
+    /// Goes on with a search after a part of it, or reports what it found.
+    fn go_on(
+        &mut self,
+        id: WorkerId,
+        lease: LeaseId,
+        now: Duration,
+    ) -> Result<(), SimulationError> {
+        let next = self.post(id).worker.go_on(lease).map_err(SimulationError::Search)?;
+        let (findings, solved, used) = match next {
+            None => return Ok(()),
+            Some(Next::Part(begun)) => {
+                self.await_end(id, begun);
+                return Ok(());
+            }
+            Some(Next::End(findings, solved, used)) => (findings, solved, used),
+        };
         self.used += used;
         let arrives = now.saturating_add(self.delays.message());
         let post = self.post(id);
@@ -299,44 +311,26 @@ impl<'a> World<'a> {
         let at = post.up;
         let report = Report { worker: id, lease, findings, elapsed: used.time, solved };
         self.queue.put(at, Happening::Reported(report));
+        Ok(())
     }
 
     /// Begins searches on the free slots of a worker.
     fn begin_searches(&mut self, id: WorkerId, now: Duration) -> Result<(), SimulationError> {
-        loop {
-            let (so_far, spectator) = (self.so_far, &mut *self.spectator);
-            let mut glance = Glance { spectator, so_far, stopped: false };
-            let worker = &mut self.posts[index(id)].worker;
-            let begun = worker.begin(now, &mut self.delays, &mut glance);
-            if glance.stopped {
-                return Err(SimulationError::Stopped);
-            }
-            let Some(begun) = begun.map_err(SimulationError::Search)? else { return Ok(()) };
+        let worker = |world: &mut Self| world.posts[index(id)].worker.begin(now, &mut world.delays);
+        while let Some(begun) = worker(self).map_err(SimulationError::Search)? {
             self.so_far.jobs += 1;
-            self.so_far.nodes += begun.nodes;
-            self.queue.put(begun.ends, Happening::Searched(id, begun.lease));
+            self.await_end(id, begun);
         }
+        Ok(())
+    }
+
+    fn await_end(&mut self, id: WorkerId, begun: Begun) {
+        self.so_far.nodes += begun.nodes;
+        self.queue.put(begun.ends, Happening::Searched(id, begun.lease));
     }
 }
 
 /// Where in the list of workers a worker is: they are numbered from 1.
 fn index(id: WorkerId) -> usize {
     id.0 as usize - 1
-}
-
-/// Lets the spectator look into a search.
-struct Glance<'a> {
-    spectator: &'a mut dyn Spectator,
-    /// Without this search.
-    so_far: SoFar,
-    stopped: bool,
-}
-
-impl Observer for Glance<'_> {
-    fn observe(&mut self, nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
-        let so_far = SoFar { nodes: self.so_far.nodes + nodes, ..self.so_far };
-        let go_on = self.spectator.look(so_far);
-        self.stopped |= go_on.is_break();
-        go_on
-    }
 }

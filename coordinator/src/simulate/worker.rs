@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_common::{Findings, Job, SolvedPosition};
-use jlpns_worker::search::Observer;
 use jlpns_worker::slots::Searcher;
 
-use super::delays::Delays;
+use super::delays::{Delays, Pace};
+use super::search::{Part, PausedSearch};
 use crate::solve::LeaseId;
 
 /// A worker with its own transposition table.
@@ -19,23 +19,35 @@ pub struct VirtualWorker {
     running: BTreeMap<LeaseId, Running>,
 }
 
-/// A search on a slot. It has really been run already, to its end.
+/// A search on a slot. It has really been run up to the end of its present part.
 struct Running {
+    search: PausedSearch,
     began: Duration,
-    takes: Duration,
-    findings: Findings,
-    solved: Vec<SolvedPosition>,
+    pace: Pace,
+    /// The nodes up to the end of the present part.
+    nodes: u64,
+    /// What it found, if the present part is its last.
+    findings: Option<Findings>,
 }
 
-/// A search that has begun.
+/// A part of a search that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
     /// The lease of its job.
     pub lease: LeaseId,
-    /// When it will have ended, unless it is stopped.
+    /// When the part will have ended, unless it is stopped.
     pub ends: Duration,
     /// The nodes that it has really created.
     pub nodes: u64,
+}
+
+/// What comes after a part of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// The next part, which has begun.
+    Part(Begun),
+    /// Nothing: what the search found, what it solved with much work, and what it used.
+    End(Findings, Vec<SolvedPosition>, Used),
 }
 
 /// What slots were used for.
@@ -55,13 +67,29 @@ impl std::ops::AddAssign for Used {
 }
 
 impl Running {
+    /// Really runs the next part. The error says why the job cannot be done at all.
+    fn advance(&mut self, lease: LeaseId) -> Result<Begun, String> {
+        let before = self.nodes;
+        match self.search.advance() {
+            Part::Paused(nodes) => self.nodes = nodes,
+            Part::Ended(end) => {
+                let findings = end?;
+                self.nodes = findings.nodes;
+                self.findings = Some(findings);
+            }
+        }
+        let ends = self.began.saturating_add(self.pace.time(self.nodes));
+        Ok(Begun { lease, ends, nodes: self.nodes.saturating_sub(before) })
+    }
+
     /// What the search has used by `now`.
     fn used(&self, now: Duration) -> Used {
-        let time = now.saturating_sub(self.began).min(self.takes);
-        let nodes = if time == self.takes {
-            self.findings.nodes
+        let takes = self.pace.time(self.nodes);
+        let time = now.saturating_sub(self.began).min(takes);
+        let nodes = if time == takes {
+            self.nodes
         } else {
-            (self.findings.nodes as f64 * time.div_duration_f64(self.takes)) as u64
+            (self.nodes as f64 * time.div_duration_f64(takes)) as u64
         };
         Used { time, nodes }
     }
@@ -83,32 +111,31 @@ impl VirtualWorker {
         self.waiting.push_back((lease, job));
     }
 
-    /// Begins the next search, if one waits and a slot is free, and really runs it. The error
-    /// says why the job cannot be done at all.
-    pub fn begin(
-        &mut self,
-        now: Duration,
-        delays: &mut Delays,
-        observer: &mut dyn Observer,
-    ) -> Result<Option<Begun>, String> {
+    /// Begins the next search, if one waits and a slot is free. The error says why the job cannot
+    /// be done at all.
+    pub fn begin(&mut self, now: Duration, delays: &mut Delays) -> Result<Option<Begun>, String> {
         if self.running.len() >= self.slots {
             return Ok(None);
         }
         let Some((lease, job)) = self.waiting.pop_front() else { return Ok(None) };
-        let findings = self.searcher.search(&job, observer)?;
-        let solved = self.searcher.take_solved();
-        let nodes = findings.nodes;
-        let takes = delays.search(nodes);
-        self.running.insert(lease, Running { began: now, takes, findings, solved });
-        Ok(Some(Begun { lease, ends: now.saturating_add(takes), nodes }))
+        let search = PausedSearch::new(self.searcher.clone(), job)?;
+        let pace = delays.pace();
+        let mut running = Running { search, began: now, pace, nodes: 0, findings: None };
+        let begun = running.advance(lease)?;
+        self.running.insert(lease, running);
+        Ok(Some(begun))
     }
 
-    /// Ends a search that has come to its end; `None` if it was stopped before. Returns what it
-    /// found, what it solved with much work, and what it used.
-    pub fn end(&mut self, lease: LeaseId) -> Option<(Findings, Vec<SolvedPosition>, Used)> {
-        let Running { takes, findings, solved, .. } = self.running.remove(&lease)?;
-        let used = Used { time: takes, nodes: findings.nodes };
-        Some((findings, solved, used))
+    /// Goes on after a part of a search that has come to its end; `None` if the search was stopped
+    /// before. The error says why the job cannot be done at all.
+    pub fn go_on(&mut self, lease: LeaseId) -> Result<Option<Next>, String> {
+        let Some(running) = self.running.get_mut(&lease) else { return Ok(None) };
+        let Some(findings) = running.findings.take() else {
+            return running.advance(lease).map(|begun| Some(Next::Part(begun)));
+        };
+        let used = Used { time: running.pace.time(running.nodes), nodes: running.nodes };
+        self.running.remove(&lease);
+        Ok(Some(Next::End(findings, self.searcher.take_solved(), used)))
     }
 
     /// Takes in what others have solved.
