@@ -16,9 +16,9 @@ pub const LEASE_LENGTH: Duration = Duration::from_secs(30);
 pub const STALL_AFTER: Duration = Duration::from_secs(120);
 /// The least number of records between two snapshots: those that are read in about a second.
 const SNAPSHOT_RECORDS: u64 = 50_000;
-/// How many jobs a second a coordinator is given, unless the size of jobs is: a fifth of what one
-/// core can take.
-const MOST_JOBS_A_SECOND: u64 = 10_000;
+/// How many jobs a second a coordinator is given, unless the size of jobs is: not half of what it
+/// takes from the network and makes durable.
+const MOST_JOBS_A_SECOND: u64 = 20_000;
 /// How often a worker sends a partial report on a long job.
 const REPORT_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -74,9 +74,9 @@ pub struct SettingsFlags {
     #[arg(value_parser = values::selection())]
     selection: Selection,
 
-    /// The most nodes that a job creates before it reports [default: 100000 for searches with a
-    /// transposition table, 500000 for the others, which are faster: some 30 ms; more if all
-    /// slots together would finish more than 10000 jobs a second]
+    /// The most nodes that a job creates before it reports [default: 10000 for pds, 100000 for other
+    /// searches with a transposition table, 500000 for those without: some 5 to 30 ms; more if all
+    /// slots together would finish more than 20000 jobs a second]
     #[arg(long, value_name = "N", env = "JLPNS_JOB_NODES")]
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     job_nodes: Option<u64>,
@@ -86,10 +86,15 @@ pub struct SettingsFlags {
     pub output: Output,
 }
 
-/// The default size of a job: large enough that its way there and back is lost in it, small
-/// enough that the tree grows where it should.
+/// The default size of a job: large enough that a lease ahead makes up for its way there and back,
+/// small enough that the tree grows where it should.
 fn default_job_nodes(sub_search: Algorithm) -> u64 {
-    if sub_search.uses_table() { 100_000 } else { 500_000 }
+    match sub_search {
+        // It counts the nodes that it expands; the others count those that they create.
+        Algorithm::Pds => 10_000,
+        _ if sub_search.uses_table() => 100_000,
+        _ => 500_000,
+    }
 }
 
 impl SettingsFlags {

@@ -137,6 +137,9 @@ fn seeds_tell_in_the_time_of_a_run() {
 fn one_slot_takes_the_time_of_its_searches_and_messages() {
     let mut simulation = simulation("connect4:4x4", Algorithm::DfPn, 1_000);
     simulation.jitter = 0.0;
+    // A way of that length is no reason for a lease ahead.
+    simulation.latency = Duration::from_micros(5);
+    simulation.coordinator_cost = CoordinatorCost::Fixed(Duration::from_micros(5));
     let run = run(&simulation, cluster(1, 1));
     check(&run);
     let jobs = u32::try_from(run.status.jobs).unwrap();
@@ -144,9 +147,18 @@ fn one_slot_takes_the_time_of_its_searches_and_messages() {
     assert_eq!(run.status.cancelled, 0);
     assert_eq!(run.nodes, run.status.nodes);
     assert_eq!(run.searching, Duration::from_micros(run.nodes));
-    assert_eq!(run.coordinating, Duration::from_micros(20) * jobs);
+    assert_eq!(run.coordinating, Duration::from_micros(5) * jobs);
     let on_the_way = 2 * simulation.latency * jobs;
     assert_eq!(run.time, run.searching + run.coordinating + on_the_way);
+}
+
+#[test]
+fn a_lease_ahead_makes_up_for_the_way_of_messages() {
+    let simulation = simulation("connect4:5x4", Algorithm::DfPn, 3_000);
+    let run = run(&simulation, cluster(1, 1));
+    check(&run);
+    // Without it a slot would wait a third as long as it searches.
+    assert!(run.utilisation() > 0.9, "{}: {run:?}", run.utilisation());
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl Solve {
             self.grant_rechecks(now);
         }
         loop {
-            if self.scheduler.idle_workers().next().is_none() {
+            if self.scheduler.open_workers().next().is_none() {
                 return;
             }
             let Some((selected, worker)) = self.pair_off() else {
@@ -242,7 +242,7 @@ impl Solve {
             self.tree.lease(selected.node);
             let former = self.affinity.parents_worker(&selected.moves);
             let idle =
-                |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::has_free_slot);
+                |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::can_take_a_lease);
             match former.filter(idle) {
                 Some(worker) => chosen = Some((selected, worker)),
                 None => others.push(selected),
@@ -250,7 +250,7 @@ impl Solve {
         }
         if chosen.is_none() && !others.is_empty() {
             let first = others.remove(0);
-            chosen = self.scheduler.idle_workers().next().map(|worker| (first, worker));
+            chosen = self.scheduler.open_workers().next().map(|worker| (first, worker));
         }
         // The last one first, as they were selected one after the other.
         others.iter().rev().for_each(|other| self.tree.give_back(other.node));
@@ -263,15 +263,15 @@ impl Solve {
     fn not_the_last_loser(&self, node: NodeRef) -> Option<WorkerId> {
         let loser = self.losses.last_loser(node)?;
         self.scheduler
-            .idle_workers()
+            .open_workers()
             .find(|&id| self.scheduler.worker(id).is_some_and(|worker| worker.info.name != loser))
     }
 
     /// Lets idle workers search again what others claim.
     fn grant_rechecks(&mut self, now: Duration) {
-        let idle: Vec<WorkerId> = self.scheduler.idle_workers().collect();
+        let idle: Vec<WorkerId> = self.scheduler.open_workers().collect();
         for id in idle {
-            while let Some(worker) = self.scheduler.worker(id).filter(|w| w.has_free_slot()) {
+            while let Some(worker) = self.scheduler.worker(id).filter(|w| w.can_take_a_lease()) {
                 let Some(claim) = self.trust.claim_for(&worker.info.name) else { break };
                 let number = claim.number;
                 // The rules decide by themselves.
@@ -314,7 +314,7 @@ impl Solve {
         };
         let young = self.nodes / (YOUNG_SHARE * self.scheduler.slots().max(1));
         let least = LEAST_JOB_NODES.min(self.settings.job_nodes);
-        let budget = young.clamp(least, self.settings.job_nodes.max(self.nodes_of_rare_jobs()));
+        let budget = young.min(self.settings.job_nodes).max(self.nodes_of_rare_jobs()).max(least);
         let doublings =
             self.without_room / FULL_TREE_STEP + self.tree.size().shed.times / SHED_STEP;
         let budget = budget.saturating_mul(1 << doublings.min(40));
@@ -328,13 +328,15 @@ impl Solve {
         }
     }
 
-    /// The nodes of a job, if all slots together finish as many jobs a second as they may.
+    /// The nodes of a job, if all searches that are out together finish as many jobs a second as
+    /// they may.
     fn nodes_of_rare_jobs(&self) -> u64 {
         let Some(most) = self.settings.most_jobs_a_second else { return 0 };
         let micros = self.search_time.as_micros().max(1);
         let a_second = u128::from(self.nodes) * 1_000_000 / micros;
-        let of_all = a_second * u128::from(self.scheduler.slots());
-        u64::try_from(of_all / u128::from(most.max(1))).unwrap_or(u64::MAX)
+        // While the tree is too small for all slots, this leaves its first jobs small.
+        let searches = self.scheduler.slots().min(self.scheduler.held() + 1);
+        u64::try_from(a_second * u128::from(searches) / u128::from(most.max(1))).unwrap_or(u64::MAX)
     }
 
     /// The relevancy bounds of the root: what is asked of a job that can answer for several

@@ -7,6 +7,7 @@
 //!
 //! - `reports`: from a report to its fold, and what is durable in between.
 //! - `losses`: jobs that kill their workers.
+//! - `ahead`: how many leases wait at a worker, so that none of its slots does.
 //! - `affinity`: who searched what, and goes on with it.
 //! - `sharing`: solved positions that travel from worker to worker.
 //! - `recent`: what is remembered for a while.
@@ -16,6 +17,7 @@
 //! Time is the time since this process took up the solve, and comes in with each call.
 
 mod affinity;
+mod ahead;
 mod event;
 mod findings;
 mod grants;
@@ -325,7 +327,7 @@ impl Solve {
         // More often than a lease lasts: a longer silence means that this process stood still.
         let leased = self.scheduler.leases().next().is_some();
         let pulse = leased.then(|| self.heard + self.settings.lease_length / 4);
-        let idle = self.scheduler.idle_workers().next().is_some();
+        let idle = self.scheduler.open_workers().next().is_some();
         let parked = self.losses.next_due().filter(|&due| idle && due > self.heard);
         // Asked for after each event, and many may be missed: only when it matters.
         let missed = self.is_answered().then(|| self.missed.values());
@@ -416,7 +418,7 @@ impl Solve {
             nodes: self.nodes,
             earlier_nodes: self.earlier_nodes,
             jobs: self.jobs,
-            leased: self.scheduler.leases().count() as u64,
+            leased: self.scheduler.held(),
             cancelled: self.scheduler.cancelled(),
             leases_expired: self.scheduler.lost(),
             leases_stalled: self.scheduler.stalled(),
@@ -512,7 +514,7 @@ fn worker_status(worker: &scheduler::Worker, now: Duration) -> WorkerStatus {
     WorkerStatus {
         name: worker.info.name.clone(),
         slots: worker.info.slots,
-        running: worker.running,
+        running: worker.busy_slots(),
         jobs: worker.jobs,
         nodes: worker.nodes,
         draining: worker.draining,

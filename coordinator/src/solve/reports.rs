@@ -130,7 +130,7 @@ impl Solve {
             }
             return Err(refusal);
         }
-        self.scheduler.end(worker, id, found.nodes);
+        self.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         let node = match purpose {
             Some(Purpose::Recheck(number)) => {
                 self.ended.insert(id);
@@ -153,7 +153,10 @@ impl Solve {
             None => {}
         }
         self.recording.insert(id);
-        self.affinity.note(&moves, worker);
+        // One worker alone has searched everything.
+        if self.scheduler.workers().nth(1).is_some() {
+            self.affinity.note(&moves, worker);
+        }
         let report = Report { worker: name, lease: id, moves, question, findings: found, elapsed };
         self.record(Record::Report(report), Some((worker, id)), node);
         Ok(Taken::ToBeRecorded)

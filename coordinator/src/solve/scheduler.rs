@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use jlpns_common::Job;
 
+use super::ahead::Ahead;
 use super::event::{LeaseId, Refusal, WorkerId, WorkerInfo};
 use super::top_level::NodeRef;
 
@@ -53,6 +54,8 @@ pub struct Lease {
     stalls: Duration,
     /// How many nodes its search had when it was last heard of.
     progress: u64,
+    /// Whether a slot was free for it.
+    at_once: bool,
 }
 
 impl Lease {
@@ -83,12 +86,30 @@ pub struct Worker {
     declined: u32,
     /// Until when it gets no leases.
     benched: Option<Duration>,
+    /// How long its jobs and their messages take.
+    ahead: Ahead,
 }
 
 impl Worker {
-    /// Whether it can take a lease.
-    pub fn has_free_slot(&self) -> bool {
-        self.running + self.stuck < self.info.slots && !self.draining && self.benched.is_none()
+    /// Whether it can take a lease: for a free slot, or for the one that is free next.
+    pub fn can_take_a_lease(&self) -> bool {
+        // Who knows when a slot that is stuck will be free.
+        let ahead = if self.stuck == 0 { self.ahead.leases(self.info.slots) } else { 0 };
+        let room = self.info.slots.saturating_add(ahead);
+        self.running + self.stuck < room && !self.draining && self.benched.is_none()
+    }
+
+    /// How many of its slots run a search that is wanted; further leases wait.
+    pub fn busy_slots(&self) -> u32 {
+        self.running.min(self.info.slots.saturating_sub(self.stuck))
+    }
+
+    fn has_free_slot(&self) -> bool {
+        self.running + self.stuck < self.info.slots
+    }
+
+    fn turn(&self, id: WorkerId) -> Turn {
+        Turn { waits: !self.has_free_slot(), leases: self.running, worker: id }
     }
 
     /// Whether none of its slots gets any further.
@@ -121,13 +142,23 @@ pub struct LeaseTimes {
     pub stall_after: Duration,
 }
 
+/// When a worker is served: first who has a free slot, then the least busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    /// Whether a lease would wait for a slot.
+    waits: bool,
+    /// How many leases it holds.
+    leases: u32,
+    worker: WorkerId,
+}
+
 /// The workers and leases of a solve.
 #[derive(Debug)]
 pub struct Scheduler {
     times: LeaseTimes,
     workers: BTreeMap<WorkerId, Worker>,
-    /// Workers with free slots, by how many leases they hold: the least busy is served first.
-    free: BTreeSet<(u32, WorkerId)>,
+    /// Workers that can take a lease, in the order in which they are served.
+    open: BTreeSet<Turn>,
     /// Workers that get no leases for a while, by the end of it.
     benched: BTreeSet<(Duration, WorkerId)>,
     leases: BTreeMap<LeaseId, Lease>,
@@ -151,7 +182,7 @@ impl Scheduler {
         Scheduler {
             times,
             workers: BTreeMap::new(),
-            free: BTreeSet::new(),
+            open: BTreeSet::new(),
             benched: BTreeSet::new(),
             leases: BTreeMap::new(),
             deadlines: BTreeSet::new(),
@@ -180,6 +211,11 @@ impl Scheduler {
     /// The leases that are held.
     pub fn leases(&self) -> impl Iterator<Item = (LeaseId, &Lease)> {
         self.leases.iter().map(|(&id, lease)| (id, lease))
+    }
+
+    /// How many leases are held.
+    pub fn held(&self) -> u64 {
+        self.leases.len() as u64
     }
 
     /// How many leases ended because their worker was gone, silent or would not.
@@ -230,6 +266,7 @@ impl Scheduler {
             draining: false,
             declined: 0,
             benched: None,
+            ahead: Ahead::default(),
         };
         self.slots += u64::from(worker.info.slots);
         self.workers.insert(id, worker);
@@ -246,7 +283,7 @@ impl Scheduler {
             .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
             .collect();
         let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
-        self.free.remove(&(worker.running, id));
+        self.open.remove(&worker.turn(id));
         if !worker.draining {
             self.slots -= u64::from(worker.info.slots);
         }
@@ -266,12 +303,12 @@ impl Scheduler {
         Ok(())
     }
 
-    /// The workers with a free slot, the least busy first.
-    pub fn idle_workers(&self) -> impl Iterator<Item = WorkerId> {
-        self.free.iter().map(|&(_, id)| id)
+    /// The workers that can take a lease, those with a free slot and the least busy first.
+    pub fn open_workers(&self) -> impl Iterator<Item = WorkerId> {
+        self.open.iter().map(|turn| turn.worker)
     }
 
-    /// Leases a job to a worker that has a free slot.
+    /// Leases a job to a worker that can take it.
     pub fn grant(&mut self, id: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
         let lease_id = LeaseId(self.next_lease);
         self.next_lease += 1;
@@ -283,6 +320,7 @@ impl Scheduler {
             expires: now + self.times.length,
             stalls: now + self.times.stall_after,
             progress: 0,
+            at_once: self.workers.get(&id).is_some_and(Worker::has_free_slot),
         };
         self.deadlines.insert((lease.deadline(), lease_id));
         self.leases.insert(lease_id, lease);
@@ -342,9 +380,17 @@ impl Scheduler {
         }
     }
 
-    /// Ends a lease with its report, which `id` has sent.
-    pub fn end(&mut self, id: WorkerId, lease_id: LeaseId, nodes: u64) {
-        if self.remove(lease_id).is_none() {
+    /// Ends a lease with its report, which `id` has sent: a search of `elapsed` with so many nodes.
+    pub fn end(
+        &mut self,
+        id: WorkerId,
+        lease_id: LeaseId,
+        nodes: u64,
+        elapsed: Duration,
+        now: Duration,
+    ) {
+        let lease = self.remove(lease_id);
+        if lease.is_none() {
             self.former.remove(&lease_id);
             self.unstick(lease_id, id);
         }
@@ -352,6 +398,10 @@ impl Scheduler {
             worker.jobs += 1;
             worker.nodes = worker.nodes.saturating_add(nodes);
             worker.declined = 0;
+            if let Some(lease) = lease {
+                let held = now.saturating_sub(lease.granted);
+                worker.ahead.note(held, elapsed, lease.at_once);
+            }
         });
     }
 
@@ -445,10 +495,10 @@ impl Scheduler {
     /// Changes a worker, and with it whether it can take leases.
     fn change(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker)) {
         let Some(worker) = self.workers.get_mut(&id) else { return };
-        self.free.remove(&(worker.running, id));
+        self.open.remove(&worker.turn(id));
         change(worker);
-        if worker.has_free_slot() {
-            self.free.insert((worker.running, id));
+        if worker.can_take_a_lease() {
+            self.open.insert(worker.turn(id));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! the tables of the others.
 //!
 //! It is bounded: each position goes out once, only those with the most work go out if there are too
-//! many, and never more often than ten times a second. A worker that joins later is told those of
+//! many, and never more often than a hundred times a second. A worker that joins later is told those of
 //! the past that took most work.
 
 use std::cmp::Reverse;
@@ -19,10 +19,10 @@ use super::{Refusal, Solve};
 /// out as fast as it is told.
 pub const SOLVED_FROM: u32 = 1_000;
 /// How often positions go out.
-const INTERVAL: Duration = Duration::from_millis(100);
-/// How many positions may go out at a time, for all workers together: 200,000 of some 25 bytes ten
-/// times a second are half of a gigabit line.
-const MOST_SENT: usize = 200_000;
+const INTERVAL: Duration = Duration::from_millis(10);
+/// How many positions may go out at a time, for all workers together: 20,000 of some 25 bytes a
+/// hundred times a second are half of a gigabit line.
+const MOST_SENT: usize = 20_000;
 /// How many positions one worker may get at a time.
 const MOST_FOR_EACH: usize = 2_000;
 /// How many positions a worker gets when it joins: half a megabyte.
@@ -167,9 +167,9 @@ mod tests {
         assert_eq!((sharing.next_due(), sharing.told()), (None, 2000));
         sharing.note(solved(0, 5), true);
         assert_eq!(sharing.next_due(), Some(INTERVAL));
-        assert_eq!(*sharing.take_due(at(100), 4), [solved(0, 5)]);
+        assert_eq!(*sharing.take_due(at(10), 4), [solved(0, 5)]);
         (3001..=6000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
-        let sent = sharing.take_due(at(200), 1000);
+        let sent = sharing.take_due(at(20), 1000);
         assert_eq!(sent.len() * 1000, MOST_SENT);
     }
 }
