@@ -138,9 +138,13 @@ impl<G: Game, W: Width> Graph<G, W> {
         known.iter().flatten().for_each(|&known| self.store.load_parent_list(known));
         known.iter().flatten().for_each(|&known| self.store.load_parents(known));
         let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
-        for (&mv, (&key, &known)) in moves.iter().zip(keys.iter().zip(&known)) {
-            // It may be the mirror image of one that has just been added.
-            let known = known.or_else(|| self.store.find(key));
+        for (at, (&mv, &known)) in moves.iter().zip(&known).enumerate() {
+            let key = keys[at];
+            let known = match known {
+                // It is the mirror image of one that has just been added.
+                None if keys[..at].contains(&key) => self.store.find(key),
+                known => known,
+            };
             let child = match known {
                 Some(known) => known,
                 None => {

@@ -161,9 +161,10 @@ pub struct Scheduler {
     open: BTreeSet<Turn>,
     /// Workers that get no leases for a while, by the end of it.
     benched: BTreeSet<(Duration, WorkerId)>,
-    leases: BTreeMap<LeaseId, Lease>,
+    /// In boxes: the map moves its values when others come and go.
+    leases: BTreeMap<LeaseId, Box<Lease>>,
     deadlines: BTreeSet<(Duration, LeaseId)>,
-    former: BTreeMap<LeaseId, Lease>,
+    former: BTreeMap<LeaseId, Box<Lease>>,
     former_order: VecDeque<LeaseId>,
     /// Former leases that still keep a slot busy.
     stuck: BTreeSet<LeaseId>,
@@ -210,7 +211,7 @@ impl Scheduler {
 
     /// The leases that are held.
     pub fn leases(&self) -> impl Iterator<Item = (LeaseId, &Lease)> {
-        self.leases.iter().map(|(&id, lease)| (id, lease))
+        self.leases.iter().map(|(&id, lease)| (id, &**lease))
     }
 
     /// How many leases are held.
@@ -323,7 +324,7 @@ impl Scheduler {
             at_once: self.workers.get(&id).is_some_and(Worker::has_free_slot),
         };
         self.deadlines.insert((lease.deadline(), lease_id));
-        self.leases.insert(lease_id, lease);
+        self.leases.insert(lease_id, Box::new(lease));
         self.change(id, |worker| worker.running += 1);
         lease_id
     }
@@ -417,12 +418,15 @@ impl Scheduler {
             TakenBack::WorkerLeft | TakenBack::Expired | TakenBack::Declined => self.lost += 1,
             TakenBack::Stalled => {
                 self.stalled += 1;
-                self.stuck.insert(lease_id);
-                self.change(lease.worker, |worker| worker.stuck += 1);
+                // If all slots are stuck already, it only waited for one.
+                if self.workers.get(&lease.worker).is_some_and(|worker| !worker.is_stuck()) {
+                    self.stuck.insert(lease_id);
+                    self.change(lease.worker, |worker| worker.stuck += 1);
+                }
             }
             TakenBack::Moot => self.cancelled += 1,
         }
-        self.former.insert(lease_id, lease.clone());
+        self.former.insert(lease_id, Box::new(lease.clone()));
         self.former_order.push_back(lease_id);
         if self.former_order.len() > FORMER_LEASES
             && let Some(oldest) = self.former_order.pop_front()
@@ -486,7 +490,7 @@ impl Scheduler {
     }
 
     fn remove(&mut self, lease_id: LeaseId) -> Option<Lease> {
-        let lease = self.leases.remove(&lease_id)?;
+        let lease = *self.leases.remove(&lease_id)?;
         self.deadlines.remove(&(lease.deadline(), lease_id));
         self.change(lease.worker, |worker| worker.running = worker.running.saturating_sub(1));
         Some(lease)
