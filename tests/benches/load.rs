@@ -6,9 +6,9 @@
 //! report is what one expansion finds.
 //!
 //! What is measured: jobs a second; how long a slot waits, from the sending of its report to the
-//! next lease; and the processor time of the coordinator's process. A coordinator leases to free
-//! slots only, so every wait is one with nothing to do, there and back. Whatever this process needs
-//! to wake up is in it.
+//! next lease; and the processor time of the coordinator's process. Where jobs are long a coordinator
+//! leases to free slots only, so every wait is one with nothing to do, there and back. Whatever this
+//! process needs to wake up is in it. Where jobs take no time, leases come ahead of free slots.
 //!
 //! `JLPNS_BENCH_CONNECTIONS` and `JLPNS_BENCH_SECONDS` set another number of connections for the
 //! first part, and another time for each line. Arguments name the lines to be measured, as
@@ -342,7 +342,9 @@ async fn measure(run: &Run) {
     waits.sort_unstable();
     let at = |share: f64| {
         let index = (waits.len() as f64 * share) as usize;
-        waits.get(index.min(waits.len() - 1)).map_or(0.0, |wait| wait.as_secs_f64() * 1e3)
+        waits
+            .get(index.min(waits.len().saturating_sub(1)))
+            .map_or(0.0, |wait| wait.as_secs_f64() * 1e3)
     };
     println!(
         "| {} s | {} | {} | {} | {:.0} | {:.2} ms | {:.2} ms | {:.2} ms | {:.2} | {:.0} µs | {:.2} |",

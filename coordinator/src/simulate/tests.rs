@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use jlpns_common::graph::Selection;
 use jlpns_common::spec::{GameSpec, position_after};
-use jlpns_common::{Algorithm, Initialisation, Outcome, brute_force, with_game};
+use jlpns_common::{Algorithm, Findings, Initialisation, Job, Outcome, brute_force, with_game};
+use jlpns_worker::search::Observer;
+use jlpns_worker::slots::Searching;
 use jlpns_worker::sub_search::SubSearches;
 use proptest::prelude::*;
 
+use super::search::{Part, PausedSearch};
 use super::*;
 use crate::solve::SolveSettings;
 
@@ -122,6 +125,48 @@ proptest! {
         let again = || run(&simulation, cluster(workers, 2));
         prop_assert_eq!(again(), again());
     }
+}
+
+/// Goes on to the end.
+struct GoOn;
+
+impl Observer for GoOn {
+    fn observe(&mut self, _nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_search_in_parts_finds_what_it_finds_as_a_whole() {
+    let settings = simulation("connect4:7x6", Algorithm::DfPn, 1_000).settings;
+    let job = Job { budget: 20_000, ..first_job(&settings).unwrap().unwrap() };
+    let searcher = || SubSearches.searcher(&settings.spec, 1 << 20, 1).unwrap();
+    let mut search = PausedSearch::new(searcher(), job.clone()).unwrap();
+    let mut pauses = Vec::new();
+    let found = loop {
+        match search.advance() {
+            Part::Paused(nodes) => pauses.push(nodes),
+            Part::Ended(end) => break end.unwrap(),
+        }
+    };
+    assert!(pauses.len() >= 3 && pauses.is_sorted(), "{pauses:?}");
+    assert_eq!(found, searcher().search(&job, &mut GoOn).unwrap());
+}
+
+#[test]
+fn a_search_that_is_stopped_leaves_what_it_has_found() {
+    let settings = simulation("connect4:5x4", Algorithm::DfPn, 1_000).settings;
+    let job = Job { budget: u64::MAX, ..first_job(&settings).unwrap().unwrap() };
+    let searcher = || SubSearches.searcher(&settings.spec, 1 << 24, 1).unwrap();
+    let whole = searcher().search(&job, &mut GoOn).unwrap();
+    let stopped = searcher();
+    let mut search = PausedSearch::new(stopped.clone(), job.clone()).unwrap();
+    let parts = (0..10).map(|_| search.advance()).collect::<Vec<_>>();
+    assert!(parts.iter().all(|part| matches!(part, Part::Paused(_))));
+    drop(search);
+    let rest = stopped.search(&job, &mut GoOn).unwrap();
+    assert_eq!(rest.efforts, whole.efforts);
+    assert!(rest.nodes + 4 * 4096 < whole.nodes, "{} of {}", rest.nodes, whole.nodes);
 }
 
 #[test]

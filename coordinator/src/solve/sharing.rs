@@ -27,6 +27,8 @@ const MOST_SENT: usize = 20_000;
 const MOST_FOR_EACH: usize = 2_000;
 /// How many positions a worker gets when it joins: half a megabyte.
 const MOST_FOR_A_NEWCOMER: usize = 20_000;
+/// How long what newcomers are told is good for: a thousand may join at once.
+const GOOD_FOR: Duration = Duration::from_secs(1);
 /// How many positions are remembered, and once more as many.
 const REMEMBERED: usize = 1 << 18;
 
@@ -35,6 +37,8 @@ const REMEMBERED: usize = 1 << 18;
 pub struct Sharing {
     known: Recent<(u128, Threshold), SolvedPosition, REMEMBERED>,
     waiting: Vec<SolvedPosition>,
+    /// What newcomers are told, and when that was chosen.
+    for_newcomers: Option<(Duration, Arc<[SolvedPosition]>)>,
     /// When the next positions go out at the earliest.
     due: Duration,
     /// How many positions went out, each counted once however many workers got it.
@@ -73,8 +77,16 @@ impl Sharing {
     }
 
     /// What a worker that has just joined should know.
-    fn for_a_newcomer(&self) -> Arc<[SolvedPosition]> {
-        most_work(self.known.values().copied().collect(), MOST_FOR_A_NEWCOMER).into()
+    fn for_a_newcomer(&mut self, now: Duration) -> Arc<[SolvedPosition]> {
+        if let Some((chosen, solved)) = &self.for_newcomers
+            && now < *chosen + GOOD_FOR
+        {
+            return solved.clone();
+        }
+        let all = self.known.values().copied().collect();
+        let solved: Arc<[_]> = most_work(all, MOST_FOR_A_NEWCOMER).into();
+        self.for_newcomers = Some((now, solved.clone()));
+        solved
     }
 }
 
@@ -108,8 +120,8 @@ impl Solve {
     }
 
     /// Tells a worker that has joined what others have solved before.
-    pub(super) fn share_with(&mut self, worker: WorkerId) {
-        let solved = self.sharing.for_a_newcomer();
+    pub(super) fn share_with(&mut self, worker: WorkerId, now: Duration) {
+        let solved = self.sharing.for_a_newcomer(now);
         if !solved.is_empty() {
             self.actions.push(Action::Tell { worker, solved });
         }
@@ -153,7 +165,11 @@ mod tests {
         sharing.note(solved(1, 5), false);
         sharing.note(solved(2, 7), false);
         assert_eq!(sharing.next_due(), None);
-        assert_eq!(*sharing.for_a_newcomer(), [solved(2, 7), solved(1, 5)]);
+        let at = Duration::from_millis;
+        assert_eq!(*sharing.for_a_newcomer(at(0)), [solved(2, 7), solved(1, 5)]);
+        sharing.note(solved(3, 9), false);
+        assert_eq!(sharing.for_a_newcomer(at(999)).len(), 2, "chosen for all of that second");
+        assert_eq!(sharing.for_a_newcomer(at(1_000))[0], solved(3, 9));
     }
 
     #[test]
