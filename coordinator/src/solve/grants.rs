@@ -48,7 +48,7 @@ impl Solve {
         self.missed.remove(&info.name);
         self.losses.forgive(&info.name, info.instance);
         self.scheduler.join(worker, info, now);
-        self.share_with(worker, now);
+        self.share_with(worker);
         if self.over {
             self.actions.push(Action::Over);
         }

@@ -34,6 +34,11 @@ impl<K: Eq + Hash, V, const N: usize> Recent<K, V, N> {
         self.young.get(key).or_else(|| self.old.get(key))
     }
 
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.young.len() + self.old.len()
+    }
+
     /// All that is known, in no order.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.young.values().chain(self.old.values())
@@ -54,6 +59,6 @@ mod tests {
         assert_eq!((recent.get(&4), recent.get(&5)), (None, Some(&50)));
         recent.note(5, 55);
         assert_eq!(recent.get(&5), Some(&55));
-        assert_eq!(recent.values().count(), 5);
+        assert_eq!((recent.values().count(), recent.len()), (5, 5));
     }
 }

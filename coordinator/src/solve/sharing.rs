@@ -27,8 +27,9 @@ const MOST_SENT: usize = 20_000;
 const MOST_FOR_EACH: usize = 2_000;
 /// How many positions a worker gets when it joins: half a megabyte.
 const MOST_FOR_A_NEWCOMER: usize = 20_000;
-/// How long what newcomers are told is good for: a thousand may join at once.
-const GOOD_FOR: Duration = Duration::from_secs(1);
+/// What newcomers are told is good until so many more or fewer positions are known, as a fraction of
+/// them: a thousand may join at once.
+const ANOTHER: usize = 8;
 /// How many positions are remembered, and once more as many.
 const REMEMBERED: usize = 1 << 18;
 
@@ -37,8 +38,8 @@ const REMEMBERED: usize = 1 << 18;
 pub struct Sharing {
     known: Recent<(u128, Threshold), SolvedPosition, REMEMBERED>,
     waiting: Vec<SolvedPosition>,
-    /// What newcomers are told, and when that was chosen.
-    for_newcomers: Option<(Duration, Arc<[SolvedPosition]>)>,
+    /// What newcomers are told, and of how many positions that was chosen.
+    for_newcomers: (Arc<[SolvedPosition]>, usize),
     /// When the next positions go out at the earliest.
     due: Duration,
     /// How many positions went out, each counted once however many workers got it.
@@ -77,16 +78,14 @@ impl Sharing {
     }
 
     /// What a worker that has just joined should know.
-    fn for_a_newcomer(&mut self, now: Duration) -> Arc<[SolvedPosition]> {
-        if let Some((chosen, solved)) = &self.for_newcomers
-            && now < *chosen + GOOD_FOR
-        {
-            return solved.clone();
+    fn for_a_newcomer(&mut self) -> Arc<[SolvedPosition]> {
+        let (_, chosen_of) = self.for_newcomers;
+        let known = self.known.len();
+        if known.abs_diff(chosen_of) * ANOTHER >= chosen_of {
+            let all = self.known.values().copied().collect();
+            self.for_newcomers = (most_work(all, MOST_FOR_A_NEWCOMER).into(), known);
         }
-        let all = self.known.values().copied().collect();
-        let solved: Arc<[_]> = most_work(all, MOST_FOR_A_NEWCOMER).into();
-        self.for_newcomers = Some((now, solved.clone()));
-        solved
+        self.for_newcomers.0.clone()
     }
 }
 
@@ -120,8 +119,8 @@ impl Solve {
     }
 
     /// Tells a worker that has joined what others have solved before.
-    pub(super) fn share_with(&mut self, worker: WorkerId, now: Duration) {
-        let solved = self.sharing.for_a_newcomer(now);
+    pub(super) fn share_with(&mut self, worker: WorkerId) {
+        let solved = self.sharing.for_a_newcomer();
         if !solved.is_empty() {
             self.actions.push(Action::Tell { worker, solved });
         }
@@ -165,11 +164,13 @@ mod tests {
         sharing.note(solved(1, 5), false);
         sharing.note(solved(2, 7), false);
         assert_eq!(sharing.next_due(), None);
-        let at = Duration::from_millis;
-        assert_eq!(*sharing.for_a_newcomer(at(0)), [solved(2, 7), solved(1, 5)]);
-        sharing.note(solved(3, 9), false);
-        assert_eq!(sharing.for_a_newcomer(at(999)).len(), 2, "chosen for all of that second");
-        assert_eq!(sharing.for_a_newcomer(at(1_000))[0], solved(3, 9));
+        assert_eq!(*sharing.for_a_newcomer(), [solved(2, 7), solved(1, 5)]);
+        (3..=16).for_each(|n| sharing.note(solved(n, 9), false));
+        assert_eq!(sharing.for_a_newcomer().len(), 16);
+        sharing.note(solved(17, 9), false);
+        assert_eq!(sharing.for_a_newcomer().len(), 16, "one more makes no difference");
+        sharing.note(solved(18, 9), false);
+        assert_eq!(sharing.for_a_newcomer().len(), 18);
     }
 
     #[test]
