@@ -51,6 +51,7 @@ fn settings(goal: Option<Goal>) -> SolveSettings {
         recheck: 0.0,
         share: false,
         journal: false,
+        leases_ahead: false,
         snapshot_records: u64::MAX,
     }
 }

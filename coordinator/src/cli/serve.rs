@@ -87,6 +87,7 @@ impl ServeFlags {
 /// Serves until the game is solved, or until a signal comes.
 pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
     let mut settings = flags.settings.settings(flags.memory)?;
+    settings.leases_ahead = true;
     settings.await_workers = flags.await_workers as usize;
     settings.lease_length = flags.lease;
     settings.stall_after = flags.stall;

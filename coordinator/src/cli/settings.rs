@@ -98,7 +98,8 @@ fn default_job_nodes(sub_search: Algorithm) -> u64 {
 }
 
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked or shared.
+    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked or shared, and no lease is
+    /// granted ahead of a free slot.
     pub fn settings(&self, memory: u64) -> Result<SolveSettings, CommandError> {
         let spec = values::spec(&self.spec)?;
         let (goal, moves) = with_game!(spec.game(), game => {
@@ -116,6 +117,7 @@ impl SettingsFlags {
             selection: self.selection,
             job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
             most_jobs_a_second: self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND),
+            leases_ahead: false,
             await_workers: 1,
             memory,
             lease_length: LEASE_LENGTH,

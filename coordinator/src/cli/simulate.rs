@@ -138,6 +138,7 @@ impl SimulateFlags {
 pub fn run(flags: &SimulateFlags) -> Result<End, CommandError> {
     let mut settings = flags.settings.settings(flags.tree_memory)?;
     settings.share = flags.share;
+    settings.leases_ahead = !flags.latency.is_zero();
     let solve =
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;
     let worker_memory = flags.worker_memory(&settings)?;

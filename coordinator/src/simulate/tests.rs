@@ -36,6 +36,7 @@ fn simulation(spec: &str, sub_search: Algorithm, job_nodes: u64) -> Simulation {
         recheck: 0.0,
         share: false,
         journal: false,
+        leases_ahead: true,
         snapshot_records: 1_000,
     };
     Simulation {

@@ -55,7 +55,7 @@ pub use notice::Notice;
 pub use record::{Record, Report, Snapshot};
 use reports::{Ended, Unrecorded};
 pub use resume::ResumeError;
-use scheduler::{Lease, LeaseTimes, Purpose, Scheduler, TakenBack};
+use scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack};
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
@@ -87,6 +87,9 @@ pub struct SolveSettings {
     /// How many jobs a second all slots together may finish: jobs grow beyond `job_nodes` to keep to
     /// it. `None` if they may not.
     pub most_jobs_a_second: Option<u64>,
+    /// Whether workers get leases ahead of their free slots where the way of messages is a good part of
+    /// the time of a job. In one process there is no way.
+    pub leases_ahead: bool,
     /// How many workers must have joined before the first job goes out.
     pub await_workers: usize,
     /// The bytes that the top-level tree may take.
@@ -224,13 +227,17 @@ impl Solve {
         let outcome = with_game!(settings.spec.game(), game => {
             game.outcome(&position_after(game, &settings.moves)?)
         });
-        let times = LeaseTimes { length: settings.lease_length, stall_after: settings.stall_after };
+        let terms = LeaseTerms {
+            length: settings.lease_length,
+            stall_after: settings.stall_after,
+            ahead: settings.leases_ahead,
+        };
         let mut solve = Solve {
             scale,
             moves_text,
             outcome,
             tree,
-            scheduler: Scheduler::new(times, first_lease),
+            scheduler: Scheduler::new(terms, first_lease),
             trust: Trust::new(settings.recheck),
             settings,
             out: HashMap::new(),

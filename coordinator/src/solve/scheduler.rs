@@ -133,13 +133,15 @@ pub enum TakenBack {
     Moot,
 }
 
-/// How long leases last.
+/// How long leases last, and when they are granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeaseTimes {
+pub struct LeaseTerms {
     /// Without a heartbeat.
     pub length: Duration,
     /// Without progress of the search.
     pub stall_after: Duration,
+    /// Whether some are granted ahead of free slots.
+    pub ahead: bool,
 }
 
 /// When a worker is served: first who has a free slot, then the least busy.
@@ -155,7 +157,7 @@ struct Turn {
 /// The workers and leases of a solve.
 #[derive(Debug)]
 pub struct Scheduler {
-    times: LeaseTimes,
+    terms: LeaseTerms,
     workers: BTreeMap<WorkerId, Worker>,
     /// Workers that can take a lease, in the order in which they are served.
     open: BTreeSet<Turn>,
@@ -179,9 +181,9 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// A scheduler without workers. The numbers of its leases begin at `first_lease`.
-    pub fn new(times: LeaseTimes, first_lease: u64) -> Scheduler {
+    pub fn new(terms: LeaseTerms, first_lease: u64) -> Scheduler {
         Scheduler {
-            times,
+            terms,
             workers: BTreeMap::new(),
             open: BTreeSet::new(),
             benched: BTreeSet::new(),
@@ -201,7 +203,7 @@ impl Scheduler {
 
     /// The length of a lease that is not renewed.
     pub fn lease_length(&self) -> Duration {
-        self.times.length
+        self.terms.length
     }
 
     /// The workers that are connected.
@@ -318,8 +320,8 @@ impl Scheduler {
             purpose,
             job,
             granted: now,
-            expires: now + self.times.length,
-            stalls: now + self.times.stall_after,
+            expires: now + self.terms.length,
+            stalls: now + self.terms.stall_after,
             progress: 0,
             at_once: self.workers.get(&id).is_some_and(Worker::has_free_slot),
         };
@@ -331,7 +333,7 @@ impl Scheduler {
 
     /// Pushes the deadlines of the leases that `id` holds; others are passed over.
     pub fn renew(&mut self, id: WorkerId, leases: &[LeaseId], now: Duration) {
-        let length = self.times.length;
+        let length = self.terms.length;
         for &lease_id in leases {
             self.change_lease(id, lease_id, |lease| lease.expires = now + length);
         }
@@ -340,12 +342,12 @@ impl Scheduler {
     /// Notes how far the search of a lease has come: it is alive, and not stuck if that is more
     /// than before.
     pub fn note_progress(&mut self, id: WorkerId, lease_id: LeaseId, nodes: u64, now: Duration) {
-        let times = self.times;
+        let terms = self.terms;
         self.change_lease(id, lease_id, |lease| {
-            lease.expires = now + times.length;
+            lease.expires = now + terms.length;
             if nodes > lease.progress {
                 lease.progress = nodes;
-                lease.stalls = now + times.stall_after;
+                lease.stalls = now + terms.stall_after;
             }
         });
     }
@@ -395,11 +397,12 @@ impl Scheduler {
             self.former.remove(&lease_id);
             self.unstick(lease_id, id);
         }
+        let terms = self.terms;
         self.change(id, |worker| {
             worker.jobs += 1;
             worker.nodes = worker.nodes.saturating_add(nodes);
             worker.declined = 0;
-            if let Some(lease) = lease {
+            if let Some(lease) = lease.filter(|_| terms.ahead) {
                 let held = now.saturating_sub(lease.granted);
                 worker.ahead.note(held, elapsed, lease.at_once);
             }

@@ -37,6 +37,7 @@ fn settings(spec: &str, moves: &str, goal: Option<&str>) -> SolveSettings {
         recheck: 0.0,
         share: false,
         journal: false,
+        leases_ahead: true,
         snapshot_records: 1_000,
     }
 }

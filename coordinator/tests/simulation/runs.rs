@@ -46,6 +46,7 @@ fn settings(spec: &str, moves: &str) -> SolveSettings {
         recheck: 0.0,
         share: false,
         journal: true,
+        leases_ahead: true,
         snapshot_records: 40,
     }
 }

@@ -43,6 +43,7 @@ pub fn settings(spec: &str) -> SolveSettings {
         recheck: 0.0,
         share: false,
         journal: false,
+        leases_ahead: true,
         snapshot_records: 1_000,
     }
 }
