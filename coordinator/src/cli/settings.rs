@@ -75,8 +75,8 @@ pub struct SettingsFlags {
     selection: Selection,
 
     /// The most nodes that a job creates before it reports [default: 10000 for pds, 100000 for other
-    /// searches with a transposition table, 500000 for those without: some 5 to 30 ms; more if all
-    /// slots together would finish more than 20000 jobs a second]
+    /// searches with a transposition table, 500000 for those without: some 5 to 30 ms; more if the
+    /// searches that are out would together finish more than 20000 jobs a second]
     #[arg(long, value_name = "N", env = "JLPNS_JOB_NODES")]
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     job_nodes: Option<u64>,
@@ -98,8 +98,8 @@ fn default_job_nodes(sub_search: Algorithm) -> u64 {
 }
 
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked or shared, and no lease is
-    /// granted ahead of a free slot.
+    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked or shared, and no
+    /// lease is granted ahead of a free slot.
     pub fn settings(&self, memory: u64) -> Result<SolveSettings, CommandError> {
         let spec = values::spec(&self.spec)?;
         let (goal, moves) = with_game!(spec.game(), game => {

@@ -1,8 +1,8 @@
 //! A solve on virtual workers, in virtual time.
 //!
 //! The top-level tree and the scheduler are the real ones, and so are the sub-searches: they run
-//! here, side by side in small parts. Only the time is made up: a search takes as long as its nodes take
-//! at a given rate, a message takes the latency, and the coordinator takes its time for each
+//! here, side by side in small parts. Only the time is made up: a search takes as long as its
+//! nodes take at a given rate, a message takes the latency, and the coordinator takes its time for each
 //! report. So a solve on a thousand slots can be watched on one, and repeated to the nanosecond.
 //!
 //! - `run`: the loop, and what it tells of a run.

@@ -229,8 +229,8 @@ impl Solve {
         }
     }
 
-    /// A frontier node, marked as leased, and an idle worker for it: of the most-proving nodes the
-    /// first whose parent an idle worker has searched, else the first of all. `None` if there is no
+    /// A frontier node, marked as leased, and an open worker for it: of the most-proving nodes the
+    /// first whose parent an open worker has searched, else the first of all. `None` if there is no
     /// node to be selected.
     fn pair_off(&mut self) -> Option<(MostProving, WorkerId)> {
         // One worker has searched everything.
@@ -241,9 +241,9 @@ impl Solve {
             let Some(selected) = self.tree.select() else { break };
             self.tree.lease(selected.node);
             let former = self.affinity.parents_worker(&selected.moves);
-            let idle =
+            let open =
                 |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::can_take_a_lease);
-            match former.filter(idle) {
+            match former.filter(open) {
                 Some(worker) => chosen = Some((selected, worker)),
                 None => others.push(selected),
             }
@@ -259,7 +259,7 @@ impl Solve {
         Some((selected, worker))
     }
 
-    /// An idle worker of another name than the one that lost the node's last lease.
+    /// An open worker of another name than the one that lost the node's last lease.
     fn not_the_last_loser(&self, node: NodeRef) -> Option<WorkerId> {
         let loser = self.losses.last_loser(node)?;
         self.scheduler
@@ -267,10 +267,10 @@ impl Solve {
             .find(|&id| self.scheduler.worker(id).is_some_and(|worker| worker.info.name != loser))
     }
 
-    /// Lets idle workers search again what others claim.
+    /// Lets open workers search again what others claim.
     fn grant_rechecks(&mut self, now: Duration) {
-        let idle: Vec<WorkerId> = self.scheduler.open_workers().collect();
-        for id in idle {
+        let open: Vec<WorkerId> = self.scheduler.open_workers().collect();
+        for id in open {
             while let Some(worker) = self.scheduler.worker(id).filter(|w| w.can_take_a_lease()) {
                 let Some(claim) = self.trust.claim_for(&worker.info.name) else { break };
                 let number = claim.number;
