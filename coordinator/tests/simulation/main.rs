@@ -1,7 +1,7 @@
 //! A whole cluster in one thread: the real tree, scheduler and records, with a virtual clock, and a
 //! network, disk and workers that fail in every way that a seed says.
 //!
-//! - `world`: the clock, what is under way, and the faults.
+//! - `world`: the clock, the network, what the workers do, and the faults.
 //! - `worker`: a virtual worker, which does as the real one does.
 //! - `disk`: the journal, with commits that take time and are lost in a crash.
 //! - `runs`: what is run, and what must be true at the end.

@@ -1,80 +1,29 @@
-//! The clock, what is under way, and the faults.
+//! The clock, and the coordinator in its world.
+//!
+//! - `faults`: what goes wrong.
+//! - `network`: messages, and the coordinator's end of a connection.
+//! - `workers`: what the workers do.
+
+mod faults;
+mod network;
+mod workers;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::time::Duration;
 
-use jlpns_common::{Findings, Job, Move};
+use jlpns_common::Move;
 use jlpns_coordinator::solve::{
-    Action, Event, LeaseId, Notice, Refusal, Solve, SolveSettings, WorkerId, WorkerInfo,
+    Action, Event, LeaseId, Notice, Refusal, Solve, SolveSettings, WorkerId,
 };
 use rand::RngExt;
 use rand::rngs::StdRng;
 
+use self::faults::Fault;
+pub use self::faults::{Counts, Faults};
+use self::network::{Down, Up};
 use crate::disk::Disk;
-use crate::worker::{Filed, Running, Searcher, Worker, contrary};
-
-/// How often each thing goes wrong: the mean time between two, for the whole cluster.
-#[derive(Clone, Debug, Default)]
-pub struct Faults {
-    pub worker_crash: Option<Duration>,
-    pub coordinator_crash: Option<Duration>,
-    pub partition: Option<Duration>,
-    pub disk_full: Option<Duration>,
-    /// The coordinator stands still, as under SIGSTOP.
-    pub freeze: Option<Duration>,
-    /// Of a thousand messages, how many are lost, come twice, or come late.
-    pub lost: u32,
-    pub doubled: u32,
-    pub late: u32,
-    /// Of a thousand searches, how many never end.
-    pub stuck: u32,
-    /// Of a thousand jobs, how many are declined.
-    pub declined: u32,
-    /// One position in so many kills the first workers that search it.
-    pub poison: Option<u64>,
-    /// From when on nothing goes wrong any more.
-    pub until: Duration,
-}
-
-/// What was counted, to show that the faults were there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub worker_crashes: u64,
-    pub coordinator_crashes: u64,
-    pub partitions: u64,
-    pub disk_full: u64,
-    pub freezes: u64,
-    pub lost: u64,
-    pub doubled: u64,
-    pub late: u64,
-    pub stuck: u64,
-    pub declined: u64,
-    pub poisoned: u64,
-    pub lies: u64,
-    pub rebuilt: u64,
-    pub steps: u64,
-    pub reports_kept: usize,
-}
-
-#[derive(Clone)]
-enum Up {
-    Hello,
-    Renew(Vec<LeaseId>),
-    Progress(LeaseId, Findings),
-    Report(Filed),
-    Decline(LeaseId),
-}
-
-#[derive(Clone)]
-enum Down {
-    Welcome,
-    Lease(LeaseId, Job),
-    Cancel(LeaseId),
-    Acknowledged(LeaseId),
-    Closed { refused: bool },
-    Over,
-}
+use crate::worker::{Searcher, Worker};
 
 #[derive(Clone)]
 enum Happening {
@@ -111,15 +60,6 @@ enum Happening {
         worker: usize,
         instance: u64,
     },
-}
-
-#[derive(Clone, Copy)]
-enum Fault {
-    WorkerCrash,
-    CoordinatorCrash,
-    Partition,
-    DiskFull,
-    Freeze,
 }
 
 /// A cluster, from its seed on.
@@ -196,58 +136,14 @@ impl World {
         world
     }
 
-    fn means(&self) -> Vec<(Fault, Duration)> {
-        let faults = &self.faults;
-        [
-            (Fault::WorkerCrash, faults.worker_crash),
-            (Fault::CoordinatorCrash, faults.coordinator_crash),
-            (Fault::Partition, faults.partition),
-            (Fault::DiskFull, faults.disk_full),
-            (Fault::Freeze, faults.freeze),
-        ]
-        .into_iter()
-        .filter_map(|(fault, mean)| Some((fault, mean?)))
-        .collect()
-    }
-
-    fn next_fault(&mut self, fault: Fault, mean: Duration) {
-        let delay = self.up_to(2 * mean);
-        if self.now + delay < self.faults.until {
-            self.later(delay, Happening::Fault(fault));
-        }
-    }
-
     fn up_to(&mut self, most: Duration) -> Duration {
         Duration::from_micros(self.rng.random_range(0..=most.as_micros() as u64))
-    }
-
-    fn chance(&mut self, per_mille: u32) -> bool {
-        self.now < self.faults.until && self.rng.random_range(0..1000) < per_mille
     }
 
     fn later(&mut self, delay: Duration, happening: Happening) {
         self.sequence += 1;
         self.happenings.insert(self.sequence, happening);
         self.under_way.push(Reverse((self.now + delay, self.sequence)));
-    }
-
-    /// Sends something over the network, which may lose, double or delay it.
-    fn send(&mut self, happening: Happening) {
-        if self.chance(self.faults.lost) {
-            self.counts.lost += 1;
-            return;
-        }
-        let mut delay = Duration::from_micros(200) + self.up_to(Duration::from_millis(2));
-        if self.chance(self.faults.late) {
-            self.counts.late += 1;
-            delay += self.up_to(Duration::from_secs(20));
-        }
-        if self.chance(self.faults.doubled) {
-            self.counts.doubled += 1;
-            let again = delay + self.up_to(Duration::from_secs(5));
-            self.later(again, happening.clone());
-        }
-        self.later(delay, happening);
     }
 
     /// The next thing happens. `false` when nothing is left.
@@ -327,282 +223,6 @@ impl World {
                     | Refusal::Quarantined(_)
             );
             assert!(expected, "nobody sends what is unsound: {refusal}");
-        }
-    }
-
-    fn at_coordinator(&mut self, connection: WorkerId, up: Up) {
-        if self.solve.is_none() {
-            return;
-        }
-        if self.now < self.frozen_until {
-            let wait = self.frozen_until - self.now;
-            return self.later(wait, Happening::ToCoordinator(connection, up));
-        }
-        if let Up::Hello = up {
-            let worker = self.owners[&connection];
-            if self.workers[worker].connection != Some(connection)
-                || self.open.contains(&connection)
-            {
-                return;
-            }
-            let Worker { name, slots, instance, .. } = &self.workers[worker];
-            // Processes of one worker differ, and so do those of different workers.
-            let instance = instance * 100_000 + worker as u64 + 1;
-            let info = WorkerInfo { name: name.clone(), slots: *slots, memory: 0, instance };
-            let time = self.time();
-            let solve = self.solve.as_mut().expect("it runs");
-            match solve.handle(Event::Joined { worker: connection, info }, time) {
-                Ok(()) => {
-                    self.open.insert(connection);
-                    self.send(Happening::ToWorker(connection, Down::Welcome));
-                }
-                Err(Refusal::Quarantined(_)) => {
-                    let down = Down::Closed { refused: true };
-                    self.send(Happening::ToWorker(connection, down));
-                }
-                Err(other) => panic!("a hello is refused: {other}"),
-            }
-            return;
-        }
-        if !self.open.contains(&connection) {
-            return;
-        }
-        let worker = connection;
-        self.tell(match up {
-            Up::Hello => unreachable!("it was taken above"),
-            Up::Renew(leases) => Event::Renewed { worker, leases },
-            Up::Progress(lease, findings) => Event::Progress { worker, lease, findings },
-            Up::Decline(lease) => Event::Declined { worker, lease },
-            Up::Report(Filed { lease, subject, findings }) => Event::Reported {
-                worker,
-                lease,
-                subject: Some(subject),
-                elapsed: Duration::from_micros(findings.nodes),
-                findings: (*findings).clone(),
-            },
-        });
-    }
-
-    fn at_worker(&mut self, connection: WorkerId, down: Down) {
-        let index = self.owners[&connection];
-        let worker = &mut self.workers[index];
-        if !worker.alive || worker.connection != Some(connection) {
-            return;
-        }
-        let instance = worker.instance;
-        match down {
-            Down::Welcome => {
-                for filed in worker.unacknowledged.values().cloned().collect::<Vec<_>>() {
-                    self.send(Happening::ToCoordinator(connection, Up::Report(filed)));
-                }
-                // The leases of the former connection were taken back.
-                let running: Vec<LeaseId> = self.workers[index].running.keys().copied().collect();
-                running.into_iter().for_each(|lease| self.call_back(index, lease));
-                self.heartbeat(index, connection);
-            }
-            Down::Lease(lease, job) => {
-                // A doubled message is a lease that is held already.
-                if worker.seen.insert(lease) {
-                    self.begin_search(index, connection, lease, job);
-                }
-            }
-            Down::Cancel(lease) => self.call_back(index, lease),
-            Down::Acknowledged(lease) => {
-                worker.unacknowledged.remove(&lease);
-            }
-            Down::Closed { refused } => {
-                worker.refused |= refused;
-                worker.connection = None;
-                let delay = self.up_to(Duration::from_secs(2));
-                self.later(delay, Happening::Connect { worker: index, instance });
-            }
-            Down::Over => worker.done = true,
-        }
-    }
-
-    fn begin_search(&mut self, index: usize, connection: WorkerId, lease: LeaseId, job: Job) {
-        if self.chance(self.faults.declined) {
-            self.counts.declined += 1;
-            return self.send(Happening::ToCoordinator(connection, Up::Decline(lease)));
-        }
-        if self.is_poison(&job) {
-            self.counts.poisoned += 1;
-            return self.crash_worker(index);
-        }
-        let findings = self.searcher.run(&job);
-        let stuck = self.chance(self.faults.stuck);
-        self.counts.stuck += u64::from(stuck);
-        let instance = self.workers[index].instance;
-        if stuck {
-            let patience = 3 * self.settings.stall_after;
-            self.later(patience, Happening::Killed { worker: index, instance });
-        } else {
-            let time = Duration::from_micros(200 * findings.nodes + self.rng.random_range(0..500));
-            let ends = Happening::SearchEnds { worker: index, instance, lease, stopped: false };
-            self.later(time, ends);
-        }
-        if self.rng.random_range(0..4) == 0 {
-            let half = Job { budget: 1 + job.budget / 2, ..job.clone() };
-            let findings = (*self.searcher.run(&half)).clone();
-            self.send(Happening::ToCoordinator(connection, Up::Progress(lease, findings)));
-        }
-        self.workers[index].running.insert(lease, Running { job, stopped: false, stuck });
-    }
-
-    /// Whether a job kills whoever takes it: the same position each time, and at most five workers.
-    fn is_poison(&mut self, job: &Job) -> bool {
-        let Some(rarity) = self.faults.poison else { return false };
-        let mixed = job.moves.iter().fold(7u64, |mixed, mv| {
-            (mixed ^ u64::from(mv.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)
-        });
-        if !mixed.is_multiple_of(rarity) {
-            return false;
-        }
-        let kills = self.kills.entry(job.moves.clone()).or_default();
-        *kills += 1;
-        *kills <= 5
-    }
-
-    fn call_back(&mut self, index: usize, lease: LeaseId) {
-        let worker = &mut self.workers[index];
-        let instance = worker.instance;
-        let Some(running) = worker.running.get_mut(&lease) else { return };
-        // A search that is stuck does not hear.
-        if !running.stopped && !running.stuck {
-            running.stopped = true;
-            let ends = Happening::SearchEnds { worker: index, instance, lease, stopped: true };
-            self.later(Duration::from_micros(100), ends);
-        }
-    }
-
-    fn search_ends(&mut self, index: usize, lease: LeaseId, stopped: bool) {
-        let Some(running) = self.workers[index].running.get(&lease) else { return };
-        if running.stopped != stopped {
-            return;
-        }
-        let job = self.workers[index].running.remove(&lease).expect("it runs").job;
-        let shortened = Job { budget: if stopped { 2 } else { job.budget }, ..job.clone() };
-        let mut findings = self.searcher.run(&shortened);
-        let worker = &mut self.workers[index];
-        if worker.liar && !self.searcher.is_over(&job.moves) {
-            let lie = contrary(&findings);
-            if lie != *findings {
-                self.counts.lies += 1;
-                findings = lie.into();
-            }
-        }
-        let subject =
-            jlpns_coordinator::solve::Subject { moves: job.moves, question: job.question };
-        let filed = Filed { lease, subject, findings };
-        worker.unacknowledged.insert(lease, filed.clone());
-        if let Some(connection) = worker.connection {
-            self.send(Happening::ToCoordinator(connection, Up::Report(filed)));
-        }
-    }
-
-    fn heartbeat(&mut self, index: usize, connection: WorkerId) {
-        let worker = &self.workers[index];
-        if worker.connection != Some(connection) || worker.done {
-            return;
-        }
-        let running = worker.running.iter().filter(|(_, running)| !running.stopped);
-        let leases: Vec<LeaseId> = running.map(|(&lease, _)| lease).collect();
-        self.send(Happening::ToCoordinator(connection, Up::Renew(leases)));
-        let interval = self.settings.lease_length / 6;
-        self.later(interval, Happening::Heartbeat { worker: index, connection });
-    }
-
-    fn connect(&mut self, index: usize, instance: u64) {
-        let worker = &self.workers[index];
-        if !worker.alive || worker.instance != instance || worker.refused || worker.done {
-            return;
-        }
-        if worker.connection.is_none() && self.solve.is_some() {
-            let connection = WorkerId(self.owners.len() as u64 + 1);
-            self.owners.insert(connection, index);
-            self.workers[index].connection = Some(connection);
-            self.send(Happening::ToCoordinator(connection, Up::Hello));
-        }
-        // A hello or its answer may be lost; it is noticed, and tried again.
-        let delay = Duration::from_millis(500) + self.up_to(Duration::from_secs(2));
-        self.later(delay, Happening::Connect { worker: index, instance });
-        if let Some(connection) = self.workers[index].connection
-            && !self.open.contains(&connection)
-            && self.rng.random_range(0..3) == 0
-        {
-            self.workers[index].connection = None;
-        }
-    }
-
-    /// A worker's side of its connection is gone; the coordinator notices later.
-    fn cut(&mut self, index: usize) {
-        if let Some(connection) = self.workers[index].connection.take() {
-            let delay = self.up_to(self.settings.lease_length);
-            self.later(delay, Happening::Noticed(connection));
-        }
-    }
-
-    fn crash_worker(&mut self, index: usize) {
-        self.cut(index);
-        self.workers[index].die();
-        let delay = self.up_to(Duration::from_secs(5));
-        self.later(delay, Happening::WorkerStarts(index));
-    }
-
-    fn break_down(&mut self, fault: Fault) {
-        match fault {
-            Fault::WorkerCrash => {
-                let index = self.rng.random_range(0..self.workers.len());
-                if self.workers[index].alive {
-                    self.counts.worker_crashes += 1;
-                    self.crash_worker(index);
-                }
-            }
-            Fault::CoordinatorCrash if self.solve.is_some() && self.settings.journal => {
-                self.counts.coordinator_crashes += 1;
-                self.solve = None;
-                self.life += 1;
-                self.disk.crash();
-                self.open.clear();
-                for index in 0..self.workers.len() {
-                    self.workers[index].connection = None;
-                    let instance = self.workers[index].instance;
-                    let delay = self.up_to(Duration::from_secs(3));
-                    self.later(delay, Happening::Connect { worker: index, instance });
-                }
-                let delay = self.up_to(Duration::from_secs(2));
-                self.later(delay, Happening::CoordinatorStarts);
-            }
-            Fault::Partition => {
-                self.counts.partitions += 1;
-                for index in 0..self.workers.len() {
-                    if self.rng.random_range(0..2) == 0 {
-                        self.cut(index);
-                        let instance = self.workers[index].instance;
-                        let delay = self.up_to(Duration::from_secs(10));
-                        self.later(delay, Happening::Connect { worker: index, instance });
-                    }
-                }
-            }
-            Fault::DiskFull if !self.full && self.settings.journal && self.solve.is_some() => {
-                self.counts.disk_full += 1;
-                self.full = true;
-                self.tell(Event::Parked { reason: Some("no space".to_owned()) });
-                let delay = self.up_to(Duration::from_secs(20));
-                self.later(delay, Happening::DiskHasRoom);
-            }
-            Fault::Freeze if self.solve.is_some() => {
-                self.counts.freezes += 1;
-                self.frozen_until = self.now + self.up_to(Duration::from_secs(60));
-            }
-            Fault::CoordinatorCrash | Fault::DiskFull | Fault::Freeze => {}
-        }
-        let mean = self
-            .means()
-            .into_iter()
-            .find(|(other, _)| std::mem::discriminant(other) == std::mem::discriminant(&fault));
-        if let Some((fault, mean)) = mean {
-            self.next_fault(fault, mean);
         }
     }
 
