@@ -29,6 +29,7 @@ mod record;
 mod reports;
 mod resume;
 mod scheduler;
+mod settings;
 mod sharing;
 mod status;
 mod top_level;
@@ -40,12 +41,9 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use jlpns_common::graph::{GraphSettings, NodeId, Selection};
-use jlpns_common::spec::{GameSpec, MoveError, format_moves, position_after};
-use jlpns_common::{
-    Algorithm, Bounds, Effort, Game, Goal, Initialisation, Move, Outcome, OutcomeScale, Question,
-    Threshold, with_game,
-};
+use jlpns_common::graph::NodeId;
+use jlpns_common::spec::{MoveError, format_moves, position_after};
+use jlpns_common::{Bounds, Game, Move, Outcome, OutcomeScale, with_game};
 
 use affinity::Affinity;
 pub use event::{Action, Event, LeaseId, Refusal, Subject, WorkerId, WorkerInfo};
@@ -56,81 +54,13 @@ pub use record::{Record, Report, Snapshot};
 use reports::{Ended, Unrecorded};
 pub use resume::ResumeError;
 use scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack};
+pub use settings::SolveSettings;
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 use top_level::{NodeRef, TopLevel, top_level};
 use trust::Trust;
 pub use trust::{Claim, Standing};
-
-/// What is to be solved, and how.
-#[derive(Clone, Debug)]
-pub struct SolveSettings {
-    /// The game.
-    pub spec: GameSpec,
-    /// The moves to the position to solve.
-    pub moves: Vec<Move>,
-    /// What to prove; without a goal, the value is found.
-    pub goal: Option<Goal>,
-    /// The sub-search of the jobs.
-    pub sub_search: Algorithm,
-    /// How new frontier nodes start, in the tree and in the jobs.
-    pub initialisation: Initialisation,
-    /// Whether the tree and the jobs ask the game for more than its rules.
-    pub knowledge: bool,
-    /// Whether the top-level tree merges positions that are reached in several ways.
-    pub merge: bool,
-    /// How frontier nodes are selected while others are out.
-    pub selection: Selection,
-    /// The most nodes that a job may create before it reports.
-    pub job_nodes: u64,
-    /// How many jobs a second all slots together may finish: jobs grow beyond `job_nodes` to keep to
-    /// it. `None` if they may not.
-    pub most_jobs_a_second: Option<u64>,
-    /// Whether workers get leases ahead of their free slots where the way of messages is a good part of
-    /// the time of a job. In one process there is no way.
-    pub leases_ahead: bool,
-    /// How many workers must have joined before the first job goes out.
-    pub await_workers: usize,
-    /// The bytes that the top-level tree may take.
-    pub memory: u64,
-    /// How long a lease lasts without a heartbeat.
-    pub lease_length: Duration,
-    /// How often a worker sends a partial report on a long job.
-    pub report_interval: Duration,
-    /// How long a lease lasts without progress of its search; several report intervals.
-    pub stall_after: Duration,
-    /// The share of the solved reports of proven workers that another worker searches again, from
-    /// 0 to 1; 0 switches that off for all workers.
-    pub recheck: f64,
-    /// Whether what one worker's searches have solved goes into the tables of the others. A worker
-    /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
-    pub share: bool,
-    /// Whether there is a journal: then a report counts when its record is durable.
-    pub journal: bool,
-    /// The least number of records between two snapshots.
-    pub snapshot_records: u64,
-}
-
-impl SolveSettings {
-    /// What is asked of the root.
-    fn question(&self, scale: &OutcomeScale) -> Question {
-        match self.goal {
-            Some(goal) => Question::Threshold(goal.threshold()),
-            None => Question::Value(scale.bounds()),
-        }
-    }
-
-    fn graph(&self) -> GraphSettings {
-        GraphSettings {
-            initialisation: self.initialisation,
-            merge: self.merge,
-            selection: self.selection,
-            memory: self.memory,
-            knowledge: self.knowledge,
-        }
-    }
-}
 
 /// How a solve has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -384,91 +314,8 @@ impl Solve {
         self.tree.size().shed.nodes
     }
 
-    /// The state of the solve.
-    pub fn status(&self, now: Duration) -> SolveStatus {
-        let efforts = self.tree.root_efforts();
-        let question = self.tree.question();
-        let bounds = self.bounds();
-        let size = self.tree.size();
-        let running: Duration =
-            self.scheduler.leases().map(|(_, lease)| now.saturating_sub(lease.granted)).sum();
-        let finite = |effort: Effort| (!effort.is_infinite()).then(|| effort.to_bits());
-        let threshold = |index: usize| Threshold(question.thresholds().0.0 + index as u8);
-        SolveStatus {
-            spec: self.settings.spec.to_string(),
-            moves: self.moves_text.clone(),
-            goal: self.settings.goal.map(|goal| goal.display(&self.scale).to_string()),
-            sub_search: self.settings.sub_search.to_string(),
-            proved: self.end().and_then(|end| end.proved),
-            value: bounds.value().map(|value| self.scale.name(value).to_owned()),
-            lower: self.scale.name(bounds.lower).to_owned(),
-            upper: self.scale.name(bounds.upper).to_owned(),
-            best_move: self
-                .tree
-                .best_move()
-                .or(self.reported_best)
-                .map(|mv| self.root_move_name(mv)),
-            efforts: efforts
-                .iter()
-                .enumerate()
-                .map(|(index, pair)| RootEffort {
-                    outcome: self.threshold_name(threshold(index)),
-                    at_least: finite(pair.proof),
-                    less: finite(pair.disproof),
-                })
-                .collect(),
-            tree_nodes: size.live as u64,
-            peak_tree_nodes: size.peak as u64,
-            tree_bytes: size.bytes,
-            shed_nodes: size.shed.nodes,
-            shared_positions: self.sharing.told(),
-            nodes: self.nodes,
-            earlier_nodes: self.earlier_nodes,
-            jobs: self.jobs,
-            leased: self.scheduler.held(),
-            cancelled: self.scheduler.cancelled(),
-            leases_expired: self.scheduler.lost(),
-            leases_stalled: self.scheduler.stalled(),
-            refused: self.refused,
-            duplicates: self.duplicates,
-            records: self.written,
-            durable_records: self.settings.journal.then_some(self.applied),
-            parked: self.parked.clone(),
-            parked_jobs: self
-                .losses
-                .parked()
-                .map(|job| ParkedJob { moves: self.move_names(&job.moves), losses: job.losses })
-                .collect(),
-            confirmed: self.trust.confirmed(),
-            unconfirmed: self.trust.pending() as u64,
-            disputes: self.trust.disputes(),
-            quarantined: self.trust.quarantined().cloned().collect(),
-            most_workers: self.scheduler.most_workers() as u64,
-            workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
-            seconds: now.as_secs_f64(),
-            search_seconds: (self.search_time + running)
-                .saturating_sub(self.earlier_search_time)
-                .as_secs_f64(),
-            slot_seconds: self.past_slot_time
-                + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
-        }
-    }
-
-    fn root_move_name(&self, mv: Move) -> String {
-        let moves = self.move_names(&[&self.settings.moves, &[mv][..]].concat());
-        moves[self.moves_text.len()..].to_owned()
-    }
-
     fn move_names(&self, moves: &[Move]) -> String {
         with_game!(self.settings.spec.game(), game => format_moves(game, moves))
-    }
-
-    fn threshold_name(&self, threshold: Threshold) -> String {
-        if usize::from(threshold.0) < self.scale.len() {
-            self.scale.name(Outcome(threshold.0)).to_owned()
-        } else {
-            format!("above {}", self.scale.name(self.scale.best()))
-        }
     }
 
     /// After any change: calls off what became moot, and gives work to idle slots.
@@ -515,17 +362,4 @@ impl Solve {
 
 fn slot_time(worker: &scheduler::Worker, now: Duration) -> f64 {
     now.saturating_sub(worker.joined).as_secs_f64() * f64::from(worker.info.slots)
-}
-
-fn worker_status(worker: &scheduler::Worker, now: Duration) -> WorkerStatus {
-    WorkerStatus {
-        name: worker.info.name.clone(),
-        slots: worker.info.slots,
-        running: worker.busy_slots(),
-        jobs: worker.jobs,
-        nodes: worker.nodes,
-        draining: worker.draining,
-        stuck: worker.stuck,
-        seconds: now.saturating_sub(worker.joined).as_secs_f64(),
-    }
 }

@@ -12,14 +12,19 @@
 //!
 //! A former lease is remembered for a while, so that a late report is still of use.
 
+mod lease;
+mod worker;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use jlpns_common::Job;
 
-use super::ahead::Ahead;
+pub use lease::{Lease, LeaseTerms, Purpose, TakenBack};
+use worker::Turn;
+pub use worker::Worker;
+
 use super::event::{LeaseId, Refusal, WorkerId, WorkerInfo};
-use super::top_level::NodeRef;
 
 /// How many former leases are remembered.
 const FORMER_LEASES: usize = 4096;
@@ -27,132 +32,6 @@ const FORMER_LEASES: usize = 4096;
 const DECLINES_IN_A_ROW: u32 = 3;
 /// That while, the first time; it doubles with each further decline.
 const BENCH: Duration = Duration::from_secs(10);
-
-/// What a job is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// To find out more about a frontier node.
-    Frontier(NodeRef),
-    /// To search again what another worker claims; the number is that of its report.
-    Recheck(u64),
-}
-
-/// A job that is out.
-#[derive(Clone, Debug)]
-pub struct Lease {
-    /// Who works on it.
-    pub worker: WorkerId,
-    /// What the job is for.
-    pub purpose: Purpose,
-    /// The job.
-    pub job: Job,
-    /// When it was granted, since the solve began.
-    pub granted: Duration,
-    /// When it ends unless it is renewed.
-    expires: Duration,
-    /// When it ends unless its search gets further.
-    stalls: Duration,
-    /// How many nodes its search had when it was last heard of.
-    progress: u64,
-    /// Whether a slot was free for it.
-    at_once: bool,
-}
-
-impl Lease {
-    fn deadline(&self) -> Duration {
-        self.expires.min(self.stalls)
-    }
-}
-
-/// A worker that is connected.
-#[derive(Clone, Debug)]
-pub struct Worker {
-    /// What it says of itself.
-    pub info: WorkerInfo,
-    /// When it joined, since the solve began.
-    pub joined: Duration,
-    /// How many leases it holds.
-    pub running: u32,
-    /// How many of its slots hold a search that was given up because it got no further: they are
-    /// busy until they say something.
-    pub stuck: u32,
-    /// How many jobs it has reported.
-    pub jobs: u64,
-    /// How many nodes its sub-searches created.
-    pub nodes: u64,
-    /// Whether it wants no more leases.
-    pub draining: bool,
-    /// How many leases it has declined since its last report.
-    declined: u32,
-    /// Until when it gets no leases.
-    benched: Option<Duration>,
-    /// How long its jobs and their messages take.
-    ahead: Ahead,
-}
-
-impl Worker {
-    /// Whether it can take a lease: for a free slot, or for the one that is free next.
-    pub fn can_take_a_lease(&self) -> bool {
-        // Who knows when a slot that is stuck will be free.
-        let ahead = if self.stuck == 0 { self.ahead.leases(self.info.slots) } else { 0 };
-        let room = self.info.slots.saturating_add(ahead);
-        self.running + self.stuck < room && !self.draining && self.benched.is_none()
-    }
-
-    /// How many of its slots run a search that is wanted; further leases wait.
-    pub fn busy_slots(&self) -> u32 {
-        self.running.min(self.info.slots.saturating_sub(self.stuck))
-    }
-
-    fn has_free_slot(&self) -> bool {
-        self.running + self.stuck < self.info.slots
-    }
-
-    fn turn(&self, id: WorkerId) -> Turn {
-        Turn { waits: !self.has_free_slot(), leases: self.running, worker: id }
-    }
-
-    /// Whether none of its slots gets any further.
-    pub fn is_stuck(&self) -> bool {
-        self.stuck >= self.info.slots
-    }
-}
-
-/// Why leases were taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakenBack {
-    /// The worker's connection ended.
-    WorkerLeft,
-    /// The deadline passed without a heartbeat.
-    Expired,
-    /// The worker is alive, but its search got no further.
-    Stalled,
-    /// The worker cannot do the job.
-    Declined,
-    /// The job is moot: its node was solved or is not needed any more.
-    Moot,
-}
-
-/// How long leases last, and when they are granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LeaseTerms {
-    /// Without a heartbeat.
-    pub length: Duration,
-    /// Without progress of the search.
-    pub stall_after: Duration,
-    /// Whether some are granted ahead of free slots.
-    pub ahead: bool,
-}
-
-/// When a worker is served: first who has a free slot, then the least busy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
-    /// Whether a lease would wait for a slot.
-    waits: bool,
-    /// How many leases it holds.
-    leases: u32,
-    worker: WorkerId,
-}
 
 /// The workers and leases of a solve.
 #[derive(Debug)]
@@ -259,18 +138,7 @@ impl Scheduler {
 
     /// Adds a worker.
     pub fn join(&mut self, id: WorkerId, info: WorkerInfo, now: Duration) {
-        let worker = Worker {
-            info,
-            joined: now,
-            running: 0,
-            stuck: 0,
-            jobs: 0,
-            nodes: 0,
-            draining: false,
-            declined: 0,
-            benched: None,
-            ahead: Ahead::default(),
-        };
+        let worker = Worker::new(info, now);
         self.slots += u64::from(worker.info.slots);
         self.workers.insert(id, worker);
         self.most_workers = self.most_workers.max(self.workers.len());

@@ -1,6 +1,12 @@
 //! The state of a solve, for people and programs.
 
+use std::time::Duration;
+
+use jlpns_common::{Effort, Move, Outcome, Threshold};
 use serde::{Deserialize, Serialize};
+
+use super::scheduler::Worker;
+use super::{Solve, slot_time};
 
 /// The state of a solve at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -137,4 +143,102 @@ pub struct WorkerStatus {
     pub stuck: u32,
     /// Seconds since it joined.
     pub seconds: f64,
+}
+
+impl Solve {
+    /// The state of the solve.
+    pub fn status(&self, now: Duration) -> SolveStatus {
+        let efforts = self.tree.root_efforts();
+        let question = self.tree.question();
+        let bounds = self.bounds();
+        let size = self.tree.size();
+        let running: Duration =
+            self.scheduler.leases().map(|(_, lease)| now.saturating_sub(lease.granted)).sum();
+        let finite = |effort: Effort| (!effort.is_infinite()).then(|| effort.to_bits());
+        let threshold = |index: usize| Threshold(question.thresholds().0.0 + index as u8);
+        SolveStatus {
+            spec: self.settings.spec.to_string(),
+            moves: self.moves_text.clone(),
+            goal: self.settings.goal.map(|goal| goal.display(&self.scale).to_string()),
+            sub_search: self.settings.sub_search.to_string(),
+            proved: self.end().and_then(|end| end.proved),
+            value: bounds.value().map(|value| self.scale.name(value).to_owned()),
+            lower: self.scale.name(bounds.lower).to_owned(),
+            upper: self.scale.name(bounds.upper).to_owned(),
+            best_move: self
+                .tree
+                .best_move()
+                .or(self.reported_best)
+                .map(|mv| self.root_move_name(mv)),
+            efforts: efforts
+                .iter()
+                .enumerate()
+                .map(|(index, pair)| RootEffort {
+                    outcome: self.threshold_name(threshold(index)),
+                    at_least: finite(pair.proof),
+                    less: finite(pair.disproof),
+                })
+                .collect(),
+            tree_nodes: size.live as u64,
+            peak_tree_nodes: size.peak as u64,
+            tree_bytes: size.bytes,
+            shed_nodes: size.shed.nodes,
+            shared_positions: self.sharing.told(),
+            nodes: self.nodes,
+            earlier_nodes: self.earlier_nodes,
+            jobs: self.jobs,
+            leased: self.scheduler.held(),
+            cancelled: self.scheduler.cancelled(),
+            leases_expired: self.scheduler.lost(),
+            leases_stalled: self.scheduler.stalled(),
+            refused: self.refused,
+            duplicates: self.duplicates,
+            records: self.written,
+            durable_records: self.settings.journal.then_some(self.applied),
+            parked: self.parked.clone(),
+            parked_jobs: self
+                .losses
+                .parked()
+                .map(|job| ParkedJob { moves: self.move_names(&job.moves), losses: job.losses })
+                .collect(),
+            confirmed: self.trust.confirmed(),
+            unconfirmed: self.trust.pending() as u64,
+            disputes: self.trust.disputes(),
+            quarantined: self.trust.quarantined().cloned().collect(),
+            most_workers: self.scheduler.most_workers() as u64,
+            workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
+            seconds: now.as_secs_f64(),
+            search_seconds: (self.search_time + running)
+                .saturating_sub(self.earlier_search_time)
+                .as_secs_f64(),
+            slot_seconds: self.past_slot_time
+                + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
+        }
+    }
+
+    fn root_move_name(&self, mv: Move) -> String {
+        let moves = self.move_names(&[&self.settings.moves, &[mv][..]].concat());
+        moves[self.moves_text.len()..].to_owned()
+    }
+
+    fn threshold_name(&self, threshold: Threshold) -> String {
+        if usize::from(threshold.0) < self.scale.len() {
+            self.scale.name(Outcome(threshold.0)).to_owned()
+        } else {
+            format!("above {}", self.scale.name(self.scale.best()))
+        }
+    }
+}
+
+fn worker_status(worker: &Worker, now: Duration) -> WorkerStatus {
+    WorkerStatus {
+        name: worker.info.name.clone(),
+        slots: worker.info.slots,
+        running: worker.busy_slots(),
+        jobs: worker.jobs,
+        nodes: worker.nodes,
+        draining: worker.draining,
+        stuck: worker.stuck,
+        seconds: now.saturating_sub(worker.joined).as_secs_f64(),
+    }
 }

@@ -3,8 +3,12 @@
 
 use std::collections::HashSet;
 
-use jlpns_common::spec::{parse_moves, position_after};
-use jlpns_common::{EffortPair, Findings, Job, TranspositionTable};
+use jlpns_common::graph::Selection;
+use jlpns_common::spec::{GameSpec, parse_moves};
+use jlpns_common::{
+    Algorithm, Effort, EffortPair, Findings, Goal, Initialisation, Job, Question,
+    TranspositionTable,
+};
 use jlpns_worker::search::{SearchSettings, search};
 use proptest::prelude::*;
 use rand::rngs::StdRng;
