@@ -3,33 +3,33 @@
 //! Events come in from the workers' streams through one channel, in order; what the solve wants
 //! done goes out to the streams. The clock is read here and nowhere below.
 
+mod handle;
+mod messages;
+
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jlpns_proto::v1::coordinator_message::Kind;
-use jlpns_proto::{MAX_BATCH, PROTOCOL_VERSION, v1};
-use tokio::sync::{mpsc, oneshot};
+use jlpns_proto::{PROTOCOL_VERSION, v1};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-use tonic::Status;
 use tracing::{debug, info, warn};
 
+use self::messages::{denied, millis, post, split};
 use crate::journal::Notice;
 use crate::recorder::{Recorder, RecorderError};
 use crate::solve::{
     Action, Event, LeaseId, Record, Refusal, ResumeError, SOLVED_FROM, Solve, SolveStatus,
     WorkerId, WorkerInfo,
 };
+pub(crate) use handle::{Command, Connection, MESSAGES, Outbound};
+pub use handle::{DriverHandle, Ended};
 
-/// How many commands may wait for the driver before the streams that send them wait too.
-const COMMANDS: usize = 1024;
 /// How many commands are handled before the actions that follow from them are sent.
 const COMMANDS_AT_ONCE: usize = 64;
-/// How many messages may wait for a worker; one that leaves more unread is given up.
-pub(crate) const MESSAGES: usize = 256;
 /// How long there may be no worker before it is said, the first time and from then on.
 const IDLE_FIRST: Duration = Duration::from_secs(1);
 const IDLE_AGAIN: Duration = Duration::from_secs(60);
@@ -60,36 +60,6 @@ impl DriverConfig {
     }
 }
 
-/// Where messages to a worker go.
-pub(crate) type Outbound = mpsc::Sender<Result<v1::CoordinatorMessage, Status>>;
-
-/// A stream to a worker, as the driver holds it; dropping it ends the stream.
-pub(crate) struct Connection {
-    /// Where messages to the worker go.
-    pub outbound: Outbound,
-    /// Dropped with the connection: what reads from the worker stops then.
-    pub _open: oneshot::Sender<()>,
-}
-
-/// What the streams and the unary calls ask of the driver.
-pub(crate) enum Command {
-    /// A worker has said Hello.
-    Join { worker: WorkerId, info: WorkerInfo, connection: Connection },
-    /// A worker has sent a batch.
-    Batch { worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)> },
-    /// A worker's stream has ended.
-    Leave { worker: WorkerId },
-    /// Somebody asks for the status.
-    Status { reply: oneshot::Sender<SolveStatus> },
-}
-
-/// The way to a driver, for streams and for whoever shows the solve's progress.
-#[derive(Clone, Debug)]
-pub struct DriverHandle {
-    commands: mpsc::Sender<Command>,
-    next_worker: Arc<AtomicU64>,
-}
-
 /// Why a driver cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
@@ -102,28 +72,6 @@ pub enum DriverError {
     /// The tree cannot be built anew.
     #[error("the tree cannot be built anew: {0}")]
     Rebuild(#[from] ResumeError),
-}
-
-/// The driver is gone: the solve has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the solve has ended")]
-pub struct Ended;
-
-impl DriverHandle {
-    /// The state of the solve.
-    pub async fn status(&self) -> Result<SolveStatus, Ended> {
-        let (reply, status) = oneshot::channel();
-        self.send(Command::Status { reply }).await?;
-        status.await.map_err(|_| Ended)
-    }
-
-    pub(crate) async fn send(&self, command: Command) -> Result<(), Ended> {
-        self.commands.send(command).await.map_err(|_| Ended)
-    }
-
-    pub(crate) fn new_worker(&self) -> WorkerId {
-        WorkerId(self.next_worker.fetch_add(1, Ordering::Relaxed))
-    }
 }
 
 /// Runs a solve: see the module's page.
@@ -152,8 +100,7 @@ impl Driver {
     /// its recorder.
     pub fn new(solve: Solve, recorder: Option<Recorder>, config: DriverConfig) -> Driver {
         debug_assert_eq!(solve.settings().journal, recorder.is_some());
-        let (commands, from_handles) = mpsc::channel(COMMANDS);
-        let handle = DriverHandle { commands, next_worker: Arc::new(AtomicU64::new(1)) };
+        let (handle, commands) = DriverHandle::new();
         let began = Instant::now();
         Driver {
             solve,
@@ -161,7 +108,7 @@ impl Driver {
             records: Vec::new(),
             rebuild: false,
             config,
-            commands: from_handles,
+            commands,
             handle,
             connections: BTreeMap::new(),
             batches: BTreeMap::new(),
@@ -441,11 +388,6 @@ impl Driver {
     }
 }
 
-/// What a worker is told that must not come back.
-fn denied(refusal: &Refusal) -> Status {
-    Status::permission_denied(refusal.to_string())
-}
-
 /// What the recorder says next; nothing, ever, if there is none.
 async fn notice(recorder: &mut Option<Recorder>) -> Notice {
     match recorder {
@@ -462,38 +404,6 @@ fn answer(status: &SolveStatus) -> String {
         (_, _, Some(value)) => format!("the value is {value}"),
         _ => format!("the value is between {} and {}", status.lower, status.upper),
     }
-}
-
-/// Whole milliseconds, at least 1: the contract has no 0.
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).max(1)
-}
-
-/// Batches whose lists are as long as the contract allows.
-fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch> {
-    let mut batches = Vec::new();
-    loop {
-        let head = v1::CoordinatorBatch {
-            leases: front(&mut batch.leases),
-            cancels: front(&mut batch.cancels),
-            acknowledged: front(&mut batch.acknowledged),
-            solved: front(&mut batch.solved),
-        };
-        if head == v1::CoordinatorBatch::default() {
-            return batches;
-        }
-        batches.push(head);
-    }
-}
-
-fn front<T>(list: &mut Vec<T>) -> Vec<T> {
-    let rest = list.split_off(list.len().min(MAX_BATCH));
-    std::mem::replace(list, rest)
-}
-
-/// Puts a message into a worker's channel; false if it is full or closed.
-fn post(connection: &Connection, kind: Kind) -> bool {
-    connection.outbound.try_send(Ok(v1::CoordinatorMessage { kind: Some(kind) })).is_ok()
 }
 
 /// Waits until `at`; for ever, if there is no such time.

@@ -1,0 +1,73 @@
+//! The way to a driver, for streams and for whoever shows the solve's progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jlpns_proto::v1;
+use tokio::sync::{mpsc, oneshot};
+use tonic::Status;
+
+use crate::solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
+
+/// How many commands may wait for the driver before the streams that send them wait too.
+const COMMANDS: usize = 1024;
+/// How many messages may wait for a worker; one that leaves more unread is given up.
+pub(crate) const MESSAGES: usize = 256;
+
+/// Where messages to a worker go.
+pub(crate) type Outbound = mpsc::Sender<Result<v1::CoordinatorMessage, Status>>;
+
+/// A stream to a worker, as the driver holds it; dropping it ends the stream.
+pub(crate) struct Connection {
+    /// Where messages to the worker go.
+    pub outbound: Outbound,
+    /// Dropped with the connection: what reads from the worker stops then.
+    pub _open: oneshot::Sender<()>,
+}
+
+/// What the streams and the unary calls ask of the driver.
+pub(crate) enum Command {
+    /// A worker has said Hello.
+    Join { worker: WorkerId, info: WorkerInfo, connection: Connection },
+    /// A worker has sent a batch.
+    Batch { worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)> },
+    /// A worker's stream has ended.
+    Leave { worker: WorkerId },
+    /// Somebody asks for the status.
+    Status { reply: oneshot::Sender<SolveStatus> },
+}
+
+/// The way to a driver, for streams and for whoever shows the solve's progress.
+#[derive(Clone, Debug)]
+pub struct DriverHandle {
+    commands: mpsc::Sender<Command>,
+    next_worker: Arc<AtomicU64>,
+}
+
+/// The driver is gone: the solve has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the solve has ended")]
+pub struct Ended;
+
+impl DriverHandle {
+    /// The way to a driver that is about to run, and the driver's end of it.
+    pub(super) fn new() -> (DriverHandle, mpsc::Receiver<Command>) {
+        let (commands, from_handles) = mpsc::channel(COMMANDS);
+        (DriverHandle { commands, next_worker: Arc::new(AtomicU64::new(1)) }, from_handles)
+    }
+
+    /// The state of the solve.
+    pub async fn status(&self) -> Result<SolveStatus, Ended> {
+        let (reply, status) = oneshot::channel();
+        self.send(Command::Status { reply }).await?;
+        status.await.map_err(|_| Ended)
+    }
+
+    pub(crate) async fn send(&self, command: Command) -> Result<(), Ended> {
+        self.commands.send(command).await.map_err(|_| Ended)
+    }
+
+    pub(crate) fn new_worker(&self) -> WorkerId {
+        WorkerId(self.next_worker.fetch_add(1, Ordering::Relaxed))
+    }
+}

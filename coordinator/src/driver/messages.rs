@@ -1,0 +1,47 @@
+//! Messages to a worker: batches that are as long as the contract allows, and how they go out.
+
+use std::time::Duration;
+
+use jlpns_proto::v1::coordinator_message::Kind;
+use jlpns_proto::{MAX_BATCH, v1};
+use tonic::Status;
+
+use super::Connection;
+use crate::solve::Refusal;
+
+/// What a worker is told that must not come back.
+pub(super) fn denied(refusal: &Refusal) -> Status {
+    Status::permission_denied(refusal.to_string())
+}
+
+/// Whole milliseconds, at least 1: the contract has no 0.
+pub(super) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+/// Batches whose lists are as long as the contract allows.
+pub(super) fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch> {
+    let mut batches = Vec::new();
+    loop {
+        let head = v1::CoordinatorBatch {
+            leases: front(&mut batch.leases),
+            cancels: front(&mut batch.cancels),
+            acknowledged: front(&mut batch.acknowledged),
+            solved: front(&mut batch.solved),
+        };
+        if head == v1::CoordinatorBatch::default() {
+            return batches;
+        }
+        batches.push(head);
+    }
+}
+
+fn front<T>(list: &mut Vec<T>) -> Vec<T> {
+    let rest = list.split_off(list.len().min(MAX_BATCH));
+    std::mem::replace(list, rest)
+}
+
+/// Puts a message into a worker's channel; false if it is full or closed.
+pub(super) fn post(connection: &Connection, kind: Kind) -> bool {
+    connection.outbound.try_send(Ok(v1::CoordinatorMessage { kind: Some(kind) })).is_ok()
+}
