@@ -1,7 +1,8 @@
 //! The reference that searches are tested against: minimax by the definition, with no table, no
 //! bounds, no order and no pruning. It shares nothing with the searches but the game's rules.
+//! And the positions of random games, to test them on.
 
-use crate::game::{Game, MoveList, Player};
+use crate::game::{Game, Move, MoveList, Player};
 use crate::outcome::Outcome;
 
 /// The value of `position`, unless that takes more than `limit` positions to find out. The
@@ -9,6 +10,25 @@ use crate::outcome::Outcome;
 pub fn value<G: Game>(game: &G, position: &mut G::Position, limit: u64) -> Option<Outcome> {
     let mut left = limit;
     minimax(game, position, &mut left)
+}
+
+/// The position after a game's first moves, and the moves: each number chooses one of those that are
+/// legal. A game that they would end is left one move before its end.
+pub fn after_choices<G: Game>(game: &G, choices: &[usize]) -> (G::Position, Vec<Move>) {
+    let mut position = game.start();
+    let mut played = Vec::new();
+    for &choice in choices {
+        let mut moves = MoveList::new();
+        game.moves(&position, &mut moves);
+        let mv = moves[choice % moves.len()];
+        game.play(&mut position, mv);
+        if game.outcome(&position).is_some() {
+            game.undo(&mut position, mv);
+            break;
+        }
+        played.push(mv);
+    }
+    (position, played)
 }
 
 fn minimax<G: Game>(game: &G, position: &mut G::Position, left: &mut u64) -> Option<Outcome> {

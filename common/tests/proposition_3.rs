@@ -4,6 +4,7 @@
 //! and GPNS is run on games with exactly two outcomes: both must expand the same positions in the
 //! same order.
 
+use jlpns_common::brute_force::after_choices;
 use jlpns_common::connect4::Connect4;
 use jlpns_common::efforts::Several;
 use jlpns_common::tree::Tree;
@@ -159,18 +160,7 @@ fn check<G: Game>(game: &G, initialisation: Initialisation) {
 }
 
 fn two_outcomes<G: Game>(game: G, threshold: u8, choices: &[usize]) -> TwoOutcomes<G> {
-    let mut position = game.start();
-    let mut start = Vec::new();
-    for &choice in choices {
-        let mut moves = MoveList::new();
-        game.moves(&position, &mut moves);
-        let mv = moves[choice % moves.len()];
-        game.play(&mut position, mv);
-        if game.outcome(&position).is_some() {
-            break;
-        }
-        start.push(mv);
-    }
+    let (_, start) = after_choices(&game, choices);
     let scale = OutcomeScale::named(["no", "yes"]);
     TwoOutcomes { game, threshold: Threshold(threshold), scale, start }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use jlpns_common::brute_force::after_choices;
 use jlpns_common::woodpush::Woodpush;
 use jlpns_common::{Bounds, Game, MoveList, Outcome, Player};
 use proptest::prelude::*;
@@ -149,22 +150,6 @@ fn games_that_are_short_enough_from_larger_boards_are_told_right() {
     }
 }
 
-/// The position after `choices` of the moves from a board, before the game is over.
-fn position_after(game: &Woodpush, choices: &[usize]) -> Line {
-    let mut position = game.start();
-    for &choice in choices {
-        let mut moves = MoveList::new();
-        game.moves(&position, &mut moves);
-        let mv = moves[choice % moves.len()];
-        game.play(&mut position, mv);
-        if game.outcome(&position).is_some() {
-            game.undo(&mut position, mv);
-            break;
-        }
-    }
-    position
-}
-
 /// Random positions, late in games from boards of 8 to 14 cells. Each takes its own tables, so
 /// that they come from one board in runs.
 #[test]
@@ -200,7 +185,7 @@ fn a_hundred_thousand_random_positions_of_larger_boards_are_told_right() {
         let mut roots = 0;
         while roots < 14_000 {
             let choices: Vec<usize> = (0..4 + next() % 40).map(|_| next()).collect();
-            let mut position = position_after(&checker.game, &choices);
+            let (mut position, _) = after_choices(&checker.game, &choices);
             checker.left = 600;
             roots += 1;
             decided += u64::from(checker.value(&mut position).is_some());
@@ -224,7 +209,7 @@ proptest! {
         let pieces = text.chars().filter(|&cell| cell != '.').count();
         prop_assume!(text.contains('L') && text.contains('R') && pieces <= 7);
         let mut checker = Checker::new(&text, 3000);
-        let mut position = position_after(&checker.game, &choices);
+        let (mut position, _) = after_choices(&checker.game, &choices);
         checker.value(&mut position);
     }
 }

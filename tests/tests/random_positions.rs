@@ -4,7 +4,7 @@
 //! printed with its spec and moves.
 
 use jlpns_common::spec::{GameSpec, format_moves};
-use jlpns_common::{Game, Move, MoveList, brute_force, with_game};
+use jlpns_common::{Game, brute_force, with_game};
 use jlpns_tests::cluster::solved_by_two;
 use proptest::prelude::*;
 
@@ -18,19 +18,7 @@ const SUB_SEARCHES: [&str; 8] =
 /// after them; and whether the game knows it without search: then there would be no work, and
 /// the coordinator would be gone before its workers come.
 fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String, bool)> {
-    let mut position = game.start();
-    let mut played: Vec<Move> = Vec::new();
-    for &choice in choices {
-        let mut moves = MoveList::new();
-        game.moves(&position, &mut moves);
-        let mv = moves[choice % moves.len()];
-        game.play(&mut position, mv);
-        if game.outcome(&position).is_some() {
-            game.undo(&mut position, mv);
-            break;
-        }
-        played.push(mv);
-    }
+    let (mut position, played) = brute_force::after_choices(game, choices);
     let value = brute_force::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
     let known = game.static_bounds(&position).value().is_some();
     Some((format_moves(game, &played), game.scale().name(value).to_owned(), known))

@@ -1,27 +1,11 @@
 use super::*;
-use crate::brute_force;
+use crate::brute_force::{self, after_choices};
 use crate::connect4::Connect4;
 use crate::efforts::{One, PairOfChildren, Several};
 use crate::outcome::{Bounds, Threshold};
 use crate::tree::Tree;
 use crate::woodpush::Woodpush;
 use proptest::prelude::*;
-
-/// Plays up to `choices.len()` moves, but stops one move before the end.
-fn walk<G: Game>(game: &G, choices: &[usize]) -> G::Position {
-    let mut position = game.start();
-    for &choice in choices {
-        let mut moves = MoveList::new();
-        game.moves(&position, &mut moves);
-        let mv = moves[choice % moves.len()];
-        game.play(&mut position, mv);
-        if game.outcome(&position).is_some() {
-            game.undo(&mut position, mv);
-            break;
-        }
-    }
-    position
-}
 
 impl<G: Game, W: Width> Graph<G, W> {
     /// Every node's numbers follow from its children's, parents and children know each other, and
@@ -188,7 +172,7 @@ proptest! {
         choices in prop::collection::vec(any::<usize>(), 16),
     ) {
         let game = Connect4::<u64>::new(size.0, size.1).unwrap();
-        check_leases(&game, &mut walk(&game, &walked), settings, slots, &choices);
+        check_leases(&game, &mut after_choices(&game, &walked).0, settings, slots, &choices);
     }
 
     #[test]
@@ -200,7 +184,7 @@ proptest! {
         choices in prop::collection::vec(any::<usize>(), 16),
     ) {
         let game = Woodpush::from_text(start).unwrap();
-        check_leases(&game, &mut walk(&game, &walked), settings, slots, &choices);
+        check_leases(&game, &mut after_choices(&game, &walked).0, settings, slots, &choices);
     }
 }
 
@@ -264,7 +248,7 @@ proptest! {
         settings in settings(), choices in prop::collection::vec(0usize..64, 0..6),
         descents in 1usize..200) {
         let game = Connect4::<u64>::new(5, 4).unwrap();
-        let root = walk(&game, &choices);
+        let (root, _) = after_choices(&game, &choices);
         let question = Question::Value(game.scale().bounds());
         let mut graph = Graph::new(game.clone(), root, question, Several(2), settings);
         let mut legal = MoveList::new();
