@@ -45,15 +45,20 @@ struct Measured {
     args: &'static [&'static str],
 }
 
-/// What is measured against the baseline.
-const MEASURED: [Measured; 9] = [
-    Measured { name: "search", args: &["search"] },
+/// What is measured against the baseline. The defaults name their searches too: the first line of
+/// each kind.
+const MEASURED: [Measured; 10] = [
+    Measured { name: "search, alpha-beta", args: &["search"] },
+    Measured {
+        name: "search, PDS",
+        args: &["search", "--algorithm", "pds", "--init", "mobility", "--knowledge", "true"],
+    },
     Measured {
         name: "search, df-pn",
         args: &["search", "--algorithm", "dfpn", "--init", "mobility", "--knowledge", "true"],
     },
-    Measured { name: "solve, one slot", args: &["solve", "--slots", "1"] },
-    Measured { name: "solve, two slots", args: &["solve", "--slots", "2"] },
+    Measured { name: "solve, one slot, PDS", args: &["solve", "--slots", "1"] },
+    Measured { name: "solve, two slots, PDS", args: &["solve", "--slots", "2"] },
     Measured {
         name: "solve, two slots, alpha-beta",
         args: &["solve", "--slots", "2", "--sub-search", "alpha-beta"],
