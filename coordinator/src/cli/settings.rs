@@ -74,8 +74,8 @@ pub struct SettingsFlags {
     #[arg(value_parser = values::selection())]
     selection: Selection,
 
-    /// The most nodes that a job creates before it reports [default: 10000 for pds, 100000 for other
-    /// searches with a transposition table, 500000 for those without: some 5 to 30 ms; more if the
+    /// The most nodes that a job creates before it reports [default: 20000 for pds, 100000 for other
+    /// searches with a transposition table, 500000 for those without: some 10 to 30 ms; more if the
     /// searches that are out would together finish more than 20000 jobs a second]
     #[arg(long, value_name = "N", env = "JLPNS_JOB_NODES")]
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
@@ -91,7 +91,7 @@ pub struct SettingsFlags {
 fn default_job_nodes(sub_search: Algorithm) -> u64 {
     match sub_search {
         // It counts the nodes that it expands; the others count those that they create.
-        Algorithm::Pds => 10_000,
+        Algorithm::Pds => 20_000,
         _ if sub_search.uses_table() => 100_000,
         _ => 500_000,
     }
