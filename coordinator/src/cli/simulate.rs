@@ -94,7 +94,8 @@ pub struct SimulateFlags {
 
     /// Whether what one worker has solved goes into the tables of the others
     #[arg(long, value_name = "BOOL", default_value_t = true)]
-    #[arg(action = clap::ArgAction::Set)]
+    #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true)]
     share: bool,
 
     /// Draw speed-up, efficiency and utilisation into this file

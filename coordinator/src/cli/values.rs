@@ -6,7 +6,6 @@ use std::num::NonZero;
 use std::str::FromStr;
 use std::time::Duration;
 
-use bytesize::ByteSize;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jlpns_common::graph::Selection;
 use jlpns_common::spec::{GameSpec, SpecError, parse_moves};
@@ -15,14 +14,11 @@ use jlpns_coordinator::simulate::CoordinatorCost;
 use jlpns_proto::MAX_SLOTS;
 use jlpns_worker::connect::{AddressError, Dial};
 use jlpns_worker::credentials::CredentialFlags;
+pub use jlpns_worker::memory::parse as memory;
 use jlpns_worker::search::Store;
 
 use super::CommandError;
 
-/// The least memory that a search can be given, in bytes.
-const LEAST_MEMORY: u64 = 1 << 20;
-/// The most memory that a search can be given, in bytes.
-const MOST_MEMORY: u64 = 1 << 44;
 /// The most virtual workers.
 const MOST_WORKERS: u32 = 1 << 16;
 /// The longest time that a flag takes: a year.
@@ -176,20 +172,6 @@ pub fn cores() -> u32 {
 /// A number of nodes, from 1.
 pub fn node_count(text: &str) -> Result<u64, String> {
     whole(text, 1, u64::MAX)
-}
-
-/// An amount of memory in bytes, such as `512MiB`.
-pub fn memory(text: &str) -> Result<u64, String> {
-    let ByteSize(bytes) = text
-        .trim()
-        .parse()
-        .map_err(|_| "write a number with its unit, such as 512MiB, 2GiB or 1.5GB".to_owned())?;
-    if (LEAST_MEMORY..=MOST_MEMORY).contains(&bytes) {
-        Ok(bytes)
-    } else {
-        let (least, most) = (ByteSize(LEAST_MEMORY), ByteSize(MOST_MEMORY));
-        Err(format!("write an amount of memory from {least} to {most}, such as 2GiB"))
-    }
 }
 
 /// A finite number above 0.

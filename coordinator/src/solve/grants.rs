@@ -26,7 +26,7 @@ const FULL_TREE_STEP: u64 = 64;
 /// time: by then it has been turned over.
 const SHED_STEP: u64 = 8;
 
-/// How many of the most-proving nodes are looked at for one that suits an idle worker.
+/// How many of the most-proving nodes are looked at for one that suits an open worker.
 const CANDIDATES: usize = 8;
 
 impl Solve {
