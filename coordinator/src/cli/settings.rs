@@ -16,7 +16,7 @@ pub const LEASE_LENGTH: Duration = Duration::from_secs(30);
 pub const STALL_AFTER: Duration = Duration::from_secs(120);
 /// The least number of records between two snapshots: those that are read in about a second.
 const SNAPSHOT_RECORDS: u64 = 50_000;
-/// How many jobs a second a coordinator is given, unless the size of jobs is: not half of what it
+/// How many jobs a second a coordinator is given, unless the size of jobs is: half of what it
 /// takes from the network and makes durable.
 const MOST_JOBS_A_SECOND: u64 = 20_000;
 /// How often a worker sends a partial report on a long job.
