@@ -147,7 +147,9 @@ fn flags_of_solve_and_serve() {
         given(&["--selection", "x"], &["--selection", "locking, virtual-win, virtual-loss"]);
         given(&["--output", "xml"], &["'xml'", "--output", "text, json"]);
         for bad in ["0", "-1", "1e6", "", "99999999999999999999"] {
-            given(&["--job-nodes", bad], &["--job-nodes", "a whole number from 1 to"]);
+            for flag in ["--job-nodes", "--jobs-a-second"] {
+                given(&[flag, bad], &[flag, "a whole number from 1 to"]);
+            }
         }
         for bad in ["12QiB", "-1GiB", "much", ""] {
             given(&["--memory", bad], &["--memory", "such as 512MiB, 2GiB or 1.5GB"]);

@@ -16,8 +16,8 @@ pub const LEASE_LENGTH: Duration = Duration::from_secs(30);
 pub const STALL_AFTER: Duration = Duration::from_secs(120);
 /// The least number of records between two snapshots: those that are read in about a second.
 const SNAPSHOT_RECORDS: u64 = 50_000;
-/// How many jobs a second a coordinator is given, unless the size of jobs is: half of what it
-/// takes from the network and makes durable.
+/// How many jobs a second a coordinator is given, unless a flag says otherwise: half of what it takes
+/// from the network and makes durable.
 const MOST_JOBS_A_SECOND: u64 = 20_000;
 /// How often a worker sends a partial report on a long job.
 const REPORT_INTERVAL: Duration = Duration::from_secs(2);
@@ -75,11 +75,18 @@ pub struct SettingsFlags {
     selection: Selection,
 
     /// The most nodes that a job creates before it reports [default: 20000 for pds, 100000 for other
-    /// searches with a transposition table, 500000 for those without: some 10 to 30 ms; more if the
-    /// searches that are out would together finish more than 20000 jobs a second]
+    /// searches with a transposition table, 500000 for those without: some 10 to 30 ms; more where
+    /// --jobs-a-second asks for it]
     #[arg(long, value_name = "N", env = "JLPNS_JOB_NODES")]
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     job_nodes: Option<u64>,
+
+    /// How many jobs a second all slots together may finish: jobs have more nodes where they would
+    /// finish more. A coordinator with cores to spare takes 40000 and more
+    /// [default: 20000, without --job-nodes]
+    #[arg(long, value_name = "N", env = "JLPNS_JOBS_A_SECOND")]
+    #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
+    jobs_a_second: Option<u64>,
 
     /// How the result is printed
     #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
@@ -116,7 +123,9 @@ impl SettingsFlags {
             merge: self.store == Store::Graph,
             selection: self.selection,
             job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
-            most_jobs_a_second: self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND),
+            most_jobs_a_second: self
+                .jobs_a_second
+                .or(self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND)),
             leases_ahead: false,
             await_workers: 1,
             memory,
