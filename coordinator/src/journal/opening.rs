@@ -190,8 +190,7 @@ fn read_snapshots(
     Ok((whole, damaged))
 }
 
-/// Writes what is used of damaged segments, and what no commit holds, to a new one, and only then
-/// moves the damaged ones aside.
+/// Writes what is used of damaged segments to a new one, and only then moves them aside.
 fn repair_segments(
     journal: &mut Journal,
     serials: &[u64],

@@ -29,7 +29,7 @@ pub(super) struct Salvage {
     pub last: u64,
     /// The records from `first` on; none if a snapshot covers all up to `last`.
     pub records: Vec<Record>,
-    /// Those of `records` that are only in files that are moved aside, or in no commit.
+    /// Those of `records` that are only in files that are moved aside.
     pub rewrite: BTreeSet<u64>,
     /// The segments to move aside, by their index.
     pub aside: Vec<usize>,
@@ -74,10 +74,7 @@ pub(super) fn salvage(segments: Vec<Found>, throughs: &[u64]) -> Salvage {
     };
     let unused = |number: &u64| !(first..=last).contains(number);
     for (index, (name, damaged, uncommitted)) in files.iter().enumerate() {
-        // Once they have been written again they are of a later file, and nothing to tell of.
-        let is_only_here =
-            |from: &u64| merged.get(from).is_some_and(|(holder, _)| *holder == index);
-        if let Some((from, to)) = uncommitted.filter(|(from, _)| is_only_here(from)) {
+        if let Some((from, to)) = uncommitted.filter(|(from, _)| held[index].contains(from)) {
             let recovered = records(from, to);
             salvage.said.push(format!(
                 "{name} was not closed: recovered {recovered} after its last commit"
@@ -95,9 +92,7 @@ pub(super) fn salvage(segments: Vec<Found>, throughs: &[u64]) -> Salvage {
         if unused(&number) {
             continue;
         }
-        let (_, _, uncommitted) = &files[index];
-        let is_uncommitted = uncommitted.is_some_and(|(from, to)| (from..=to).contains(&number));
-        if is_uncommitted || salvage.aside.contains(&index) {
+        if salvage.aside.contains(&index) {
             salvage.rewrite.insert(number);
         }
         salvage.records.push(Record { number, bytes });
@@ -213,22 +208,6 @@ mod tests {
                 "record 4 is missing, so record 5 is of no use and kept aside",
             ]
         );
-    }
-
-    #[test]
-    fn what_was_not_committed_is_written_again_and_told_once() {
-        let open = || Found { uncommitted: Some((3, 4)), ..found("a", 1, &[1, 2, 3, 4]) };
-        let first = salvage(vec![open()], &[]);
-        assert_eq!(first.rewrite, BTreeSet::from([3, 4]));
-        assert_eq!(
-            first.said,
-            ["a was not closed: recovered records 3 to 4 after its last commit"]
-        );
-        assert!(first.aside.is_empty());
-        // A file of what is written again begins after the last record.
-        let again = salvage(vec![open(), found("b", 5, &[3, 4])], &[]);
-        assert_eq!(numbers(&again), [1, 2, 3, 4]);
-        assert!(again.rewrite.is_empty() && again.said.is_empty());
     }
 
     #[test]
