@@ -18,7 +18,6 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
 
-use self::messages::{denied, millis, post, split};
 use crate::journal::Notice;
 use crate::recorder::{Recorder, RecorderError};
 use crate::solve::{
@@ -27,6 +26,7 @@ use crate::solve::{
 };
 pub(crate) use handle::{Command, Connection, MESSAGES, Outbound};
 pub use handle::{DriverHandle, Ended};
+use messages::{denied, millis, post, split};
 
 /// How many commands are handled before the actions that follow from them are sent.
 const COMMANDS_AT_ONCE: usize = 64;

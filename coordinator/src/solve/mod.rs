@@ -13,6 +13,7 @@
 //! - `recent`: what is remembered for a while.
 //! - `trust`: searching again what workers claim, those claims in `open_claims`.
 //! - `resume`: taking up snapshots and records.
+//! - `settings`, `status`: what is asked, and how far it is.
 //!
 //! Time is the time since this process took up the solve, and comes in with each call.
 

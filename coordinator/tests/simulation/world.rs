@@ -19,11 +19,11 @@ use jlpns_coordinator::solve::{
 use rand::RngExt;
 use rand::rngs::StdRng;
 
-use self::faults::Fault;
-pub use self::faults::{Counts, Faults};
-use self::network::{Down, Up};
 use crate::disk::Disk;
 use crate::worker::{Searcher, Worker};
+use faults::Fault;
+pub use faults::{Counts, Faults};
+use network::{Down, Up};
 
 #[derive(Clone)]
 enum Happening {
