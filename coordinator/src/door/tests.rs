@@ -73,6 +73,20 @@ async fn only_the_right_token_passes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_connection_may_be_read_while_its_visitor_becomes_a_friend() {
+    let door = guarded();
+    let (mut connection, mut far, visitor) = connect(&door, 1);
+    far.write_all(b"?").await.expect("it is open");
+    // Half of it, as another thread may see it.
+    assert!(lock(&door.room).befriend(visitor.id));
+    let mut byte = [0];
+    connection.read_exact(&mut byte).await.expect("it stays open");
+    far.write_all(b"!").await.expect("it is open");
+    connection.read_exact(&mut byte).await.expect("it stays open");
+    assert_eq!(byte, *b"!");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_flood_is_no_longer_answered_and_the_right_token_still_passes() {
     let door = guarded();
     let (_connection, _far, stranger) = connect(&door, 1);

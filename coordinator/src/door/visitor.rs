@@ -82,7 +82,10 @@ pub struct Guarded<IO> {
     io: IO,
     visitor: Arc<Visitor>,
     door: Arc<Door>,
-    evicted: oneshot::Receiver<()>,
+    /// Tells of an eviction; nothing any more once its other end has spoken or is gone.
+    evicted: Option<oneshot::Receiver<()>>,
+    /// Whether its place went to another.
+    is_evicted: bool,
     /// Until when a stranger may stay.
     deadline: Pin<Box<Sleep>>,
     /// Whether the deadline is that of the last words.
@@ -98,7 +101,8 @@ impl<IO> Guarded<IO> {
         evicted: oneshot::Receiver<()>,
     ) -> Guarded<IO> {
         let deadline = Box::pin(sleep_until(Instant::now() + door.limits().patience));
-        Guarded { io, visitor, door, evicted, deadline, leaving: false }
+        let evicted = Some(evicted);
+        Guarded { io, visitor, door, evicted, is_evicted: false, deadline, leaving: false }
     }
 
     /// Ready when the connection is to end at once.
@@ -107,7 +111,14 @@ impl<IO> Guarded<IO> {
         if standing == Standing::Friend {
             return Poll::Pending;
         }
-        if let Poll::Ready(Ok(())) = Pin::new(&mut self.evicted).poll(context) {
+        // The other end goes a moment before a stranger counts as a friend.
+        if let Some(evicted) = &mut self.evicted
+            && let Poll::Ready(end) = Pin::new(evicted).poll(context)
+        {
+            self.evicted = None;
+            self.is_evicted = end.is_ok();
+        }
+        if self.is_evicted {
             let reason = "the place of this stranger went to another";
             return Poll::Ready(io::Error::new(io::ErrorKind::ConnectionAborted, reason));
         }
