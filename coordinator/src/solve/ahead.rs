@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// One lease in so many may find its slot waiting: a smaller loss is left as it is.
 const WORTH_IT: f64 = 0.02;
+/// How many ways are measured for each slot before a lease is granted ahead. A slot that always has
+/// one waiting measures no more, and the first ways of many workers that join at once are long.
+const WAYS_A_SLOT: u32 = 4;
 /// How fast what was measured follows a greater measure. What takes longer once has mostly waited
 /// for something else.
 const RISE: f64 = 1.0 / 64.0;
@@ -18,6 +21,8 @@ const RISE: f64 = 1.0 / 64.0;
 pub struct Ahead {
     /// The time from the grant of a lease to its report, without the search.
     way: Option<f64>,
+    /// How often that was measured.
+    ways: u32,
     /// The time of a search.
     search: Option<f64>,
 }
@@ -30,13 +35,14 @@ impl Ahead {
         follow(&mut self.search, search, RISE);
         if at_once {
             follow(&mut self.way, (held - search).max(0.0), 1.0);
+            self.ways = self.ways.saturating_add(1);
         }
     }
 
     /// How many leases a worker with so many slots holds ahead.
     pub fn leases(self, slots: u32) -> u32 {
         let (Some(way), Some(search)) = (self.way, self.search) else { return 0 };
-        if way <= WORTH_IT * search {
+        if way <= WORTH_IT * search || self.ways < slots.saturating_mul(WAYS_A_SLOT) {
             return 0;
         }
         // A worker that says that its searches take no time has at most a lease ahead for each slot.
@@ -57,9 +63,15 @@ mod tests {
     use super::*;
 
     fn ahead(held_us: u64, search_us: u64, slots: u32) -> u32 {
+        let (held, search) = (Duration::from_micros(held_us), Duration::from_micros(search_us));
+        measured(held, search, slots).leases(slots)
+    }
+
+    /// After as many jobs of that length as must be measured.
+    fn measured(held: Duration, search: Duration, slots: u32) -> Ahead {
         let mut ahead = Ahead::default();
-        ahead.note(Duration::from_micros(held_us), Duration::from_micros(search_us), true);
-        ahead.leases(slots)
+        (0..slots * WAYS_A_SLOT).for_each(|_| ahead.note(held, search, true));
+        ahead
     }
 
     #[test]
@@ -73,15 +85,25 @@ mod tests {
     }
 
     #[test]
+    fn one_long_way_is_no_reason() {
+        let (search, mut ahead) = (Duration::from_millis(100), Ahead::default());
+        ahead.note(search + Duration::from_millis(50), search, true);
+        assert_eq!(ahead.leases(1), 0, "nobody knows what it waited for");
+        (0..3).for_each(|_| ahead.note(search + Duration::from_millis(1), search, true));
+        assert_eq!(ahead.leases(1), 0, "the others did not wait");
+    }
+
+    #[test]
     fn the_way_of_a_lease_that_waited_for_a_slot_does_not_count() {
-        let (search, mut ahead) = (Duration::from_millis(7), Ahead::default());
+        let (way_and_search, search) = (Duration::from_millis(8), Duration::from_millis(7));
+        let mut ahead = Ahead::default();
         (0..1_000).for_each(|_| ahead.note(2 * search, search, false));
         assert_eq!(ahead.leases(64), 0);
-        ahead.note(Duration::from_millis(8), search, true);
+        let mut ahead = measured(way_and_search, search, 64);
         (0..20).for_each(|_| ahead.note(2 * search, search, true));
         let after_some_waits = ahead.leases(64);
         assert!((11..30).contains(&after_some_waits), "{after_some_waits}");
-        ahead.note(Duration::from_millis(8), search, true);
+        ahead.note(way_and_search, search, true);
         assert_eq!(ahead.leases(64), 10);
     }
 }
