@@ -5,6 +5,7 @@
 
 mod handle;
 mod messages;
+mod outbox;
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
@@ -27,6 +28,7 @@ use crate::solve::{
 pub(crate) use handle::{Command, Connection, MESSAGES, Outbound};
 pub use handle::{DriverHandle, Ended};
 use messages::{denied, millis, post, split};
+use outbox::Outbox;
 
 /// How many commands are handled before the actions that follow from them are sent.
 const COMMANDS_AT_ONCE: usize = 64;
@@ -86,8 +88,7 @@ pub struct Driver {
     commands: mpsc::Receiver<Command>,
     handle: DriverHandle,
     connections: BTreeMap<WorkerId, (WorkerInfo, Connection)>,
-    /// What the next message to each worker will hold.
-    batches: BTreeMap<WorkerId, v1::CoordinatorBatch>,
+    outbox: Outbox,
     began: Instant,
     /// When to say next that there is no worker.
     idle_notice: Instant,
@@ -111,7 +112,7 @@ impl Driver {
             commands,
             handle,
             connections: BTreeMap::new(),
-            batches: BTreeMap::new(),
+            outbox: Outbox::default(),
             began,
             idle_notice: began + IDLE_FIRST,
             shed_notice: 1,
@@ -281,7 +282,7 @@ impl Driver {
 
     fn leave(&mut self, worker: WorkerId, why: &str) {
         let Some((info, _)) = self.connections.remove(&worker) else { return };
-        self.batches.remove(&worker);
+        self.outbox.forget(worker);
         info!("{worker} ({}) left: {why}; {} workers stay", info.name, self.connections.len());
         self.tell(Event::Left { worker });
         if self.connections.is_empty() {
@@ -291,6 +292,8 @@ impl Driver {
 
     fn batch(&mut self, worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)>) {
         let Some((info, _)) = self.connections.get(&worker) else { return };
+        let is_report = |event: &Event| matches!(event, Event::Reported { .. });
+        let only_reports = declines.is_empty() && events.iter().all(is_report);
         for (lease, reason) in declines {
             info!("{worker} ({}) declined {lease}: {reason}", info.name);
             let event = Event::Declined { worker, lease };
@@ -298,6 +301,10 @@ impl Driver {
             let _ = self.solve.handle(event, self.began.elapsed());
         }
         events.into_iter().for_each(|event| self.tell(event));
+        // Whoever only reports gets another message anyway, or has leases left.
+        if !only_reports {
+            self.outbox.release(worker);
+        }
     }
 
     fn tell(&mut self, event: Event) {
@@ -316,12 +323,13 @@ impl Driver {
             for action in self.solve.take_actions() {
                 self.sort(action);
             }
-            if let Some(recorder) = self.recorder.as_ref().filter(|_| !self.records.is_empty()) {
-                recorder.record(self.records.iter().map(|(n, record)| (*n, &**record)));
+            if let Some(recorder) = self.recorder.as_mut().filter(|_| !self.records.is_empty()) {
+                let records = self.records.iter().map(|(n, record)| (*n, &**record));
+                recorder.record(records, self.solve.mean_search());
             }
             self.records.clear();
             let mut unreachable = Vec::new();
-            for (worker, batch) in std::mem::take(&mut self.batches) {
+            for (worker, batch) in self.outbox.take(|worker| self.solve.is_working(worker)) {
                 let Some((_, connection)) = self.connections.get(&worker) else { continue };
                 if !split(batch).into_iter().all(|batch| post(connection, Kind::Batch(batch))) {
                     unreachable.push(worker);
@@ -340,7 +348,7 @@ impl Driver {
         match action {
             Action::Lease { worker, lease, job, deadline, report_interval } => {
                 debug!("{lease} to {worker}: {job:?}");
-                self.batches.entry(worker).or_default().leases.push(v1::Lease {
+                self.outbox.of(worker).leases.push(v1::Lease {
                     lease_id: lease.0,
                     job: Some(v1::Job::from(&job)),
                     deadline_ms: millis(deadline),
@@ -349,18 +357,18 @@ impl Driver {
             }
             Action::Cancel { worker, lease } => {
                 debug!("{lease} of {worker} is called back");
-                self.batches.entry(worker).or_default().cancels.push(lease.0);
+                self.outbox.of(worker).cancels.push(lease.0);
             }
             Action::Tell { worker, solved } => {
                 let solved = solved.iter().map(v1::SolvedPosition::from);
-                self.batches.entry(worker).or_default().solved.extend(solved);
+                self.outbox.of(worker).solved.extend(solved);
             }
             Action::Acknowledge { worker, lease } => {
-                self.batches.entry(worker).or_default().acknowledged.push(lease.0);
+                self.outbox.acknowledge(worker, lease);
             }
             Action::Dismiss { worker, refused } => {
                 let Some((info, connection)) = self.connections.remove(&worker) else { return };
-                self.batches.remove(&worker);
+                self.outbox.forget(worker);
                 match refused {
                     Some(refusal) => {
                         let _ = connection.outbound.try_send(Err(denied(&refusal)));

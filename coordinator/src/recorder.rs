@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jlpns_common::spec::format_moves;
 use jlpns_common::{Game, Initialisation, with_game};
@@ -67,6 +67,7 @@ pub fn take_up(
         directory: directory.to_owned(),
         header: opened.header.clone(),
         writer: start(opened.journal, notices.clone())?,
+        pace: 0,
         notices,
         inbox,
     };
@@ -163,19 +164,36 @@ fn start(journal: Journal, notices: UnboundedSender<Notice>) -> io::Result<Write
     })
 }
 
+/// The part of the time of a mean search that a record may wait for others to share its commit. Its
+/// node is locked so long, while its slot has work already.
+const SHARE_OF_SEARCH: u32 = 16;
+/// The longest such wait, in milliseconds: commits that are farther apart spare little.
+const LONGEST_PACE: u64 = 10;
+
 /// Writes what a solve wants to be kept.
 #[derive(Debug)]
 pub struct Recorder {
     directory: PathBuf,
     header: Header,
     writer: Writer,
+    /// The pace that the writer was told last, in milliseconds.
+    pace: u64,
     notices: UnboundedSender<Notice>,
     inbox: UnboundedReceiver<Notice>,
 }
 
 impl Recorder {
-    /// Orders records to be written.
-    pub(crate) fn record<'a>(&self, records: impl IntoIterator<Item = (u64, &'a Record)>) {
+    /// Orders records to be written, where a search takes so long on average.
+    pub(crate) fn record<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = (u64, &'a Record)>,
+        mean_search: Duration,
+    ) {
+        let pace = (mean_search / SHARE_OF_SEARCH).as_millis();
+        let pace = u64::try_from(pace).unwrap_or(u64::MAX).min(LONGEST_PACE);
+        if std::mem::replace(&mut self.pace, pace) != pace {
+            self.writer.order(Order::Pace(Duration::from_millis(pace)));
+        }
         let encode =
             |(number, record)| journal::Record { number, bytes: written::record_to_bytes(record) };
         self.writer.order(Order::Append(records.into_iter().map(encode).collect()));
@@ -203,7 +221,7 @@ impl Recorder {
     pub(crate) async fn read_anew(
         self,
     ) -> Result<(Recorder, Vec<Snapshot>, Vec<(u64, Record)>), RecorderError> {
-        let Recorder { directory, header, writer, notices, inbox } = self;
+        let Recorder { directory, header, writer, pace: _, notices, inbox } = self;
         let (path, asked) = (directory.clone(), header.clone());
         let reading = spawn_blocking(move || -> Result<_, RecorderError> {
             writer.finish()?;
@@ -213,7 +231,7 @@ impl Recorder {
         });
         let (journal, snapshots, records) = reading.await??;
         let writer = start(journal, notices.clone())?;
-        Ok((Recorder { directory, header, writer, notices, inbox }, snapshots, records))
+        Ok((Recorder { directory, header, writer, pace: 0, notices, inbox }, snapshots, records))
     }
 
     /// Waits until all that was ordered is on disk.

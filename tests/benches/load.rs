@@ -3,7 +3,9 @@
 //! `jlpns serve` runs as a process of its own, on a game that does not end. The workers are tasks of
 //! this process, each with an HTTP/2 connection of its own and the messages of a real worker; only
 //! their searches are not there. A job takes as long as a timer says, or no time at all, and its
-//! report is what one expansion finds.
+//! report is what one expansion finds. Jobs of a second take between 0.9 and 1.1 of it: no two
+//! searches are equally long, and if they were, slots that got their leases together would report
+//! together from then on.
 //!
 //! What is measured: jobs a second; how long a slot waits, from the sending of its report to the
 //! next lease; and the processor time of the coordinator's process. Where jobs are long a coordinator
@@ -16,6 +18,7 @@
 
 use std::collections::VecDeque;
 use std::future::pending;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,6 +45,8 @@ use tonic::{Status, Streaming};
 const SPEC: &str = "connect4:8x7";
 /// The jobs of the first part.
 const SECOND: Duration = Duration::from_secs(1);
+/// How long one of them takes, as a part of that.
+const SPREAD: Range<f64> = 0.9..1.1;
 /// Jobs take no longer than this until the tree has work for every slot.
 const WARM_UP_JOB: Duration = Duration::from_millis(200);
 /// Connections and slots of the second part.
@@ -53,7 +58,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 struct Run {
     connections: usize,
     slots: u32,
-    /// How long a job takes.
+    /// How long a job takes, on average.
     job: Duration,
     durable: bool,
     measure: Duration,
@@ -98,8 +103,11 @@ impl Meter {
 
     /// How long the next job takes.
     fn takes(&self) -> Duration {
-        if self.job.is_zero() || self.warm.load(Ordering::Relaxed) {
+        if self.job.is_zero() {
             return self.job;
+        }
+        if self.warm.load(Ordering::Relaxed) {
+            return self.job.mul_f64(rand::rng().random_range(SPREAD));
         }
         // At random, which also spreads the workers over the time of a job.
         WARM_UP_JOB.mul_f64(rand::rng().random())
@@ -319,7 +327,7 @@ async fn measure(run: &Run) {
     // The tree begins with one node and branches slowly while few jobs are out.
     sleep(Duration::from_secs(if run.job.is_zero() { 1 } else { 4 })).await;
     meter.warm.store(true, Ordering::Relaxed);
-    sleep(run.job + WARM_UP_JOB).await;
+    sleep(run.job.mul_f64(SPREAD.end) + WARM_UP_JOB).await;
 
     let own = std::process::id();
     let (began, used, own_used) =

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -23,6 +25,9 @@ const COMMIT_SIZE: usize = 4 << 20;
 pub enum Order {
     /// Append these records.
     Append(Vec<Record>),
+    /// From now on, let so much time pass between the beginnings of two commits of records, so that
+    /// more of them share one. Nothing passes at first.
+    Pace(Duration),
     /// Write a snapshot, and compact; as [`Journal::snapshot`].
     Snapshot {
         /// The number of the last record it covers.
@@ -68,6 +73,8 @@ pub enum Notice {
 #[derive(Debug)]
 pub struct Writer {
     orders: Sender<Order>,
+    /// Whether somebody waits for the end.
+    hurry: Arc<AtomicBool>,
     thread: JoinHandle<Result<(), JournalError>>,
 }
 
@@ -82,17 +89,21 @@ impl Writer {
         notify: impl FnMut(Notice) + Send + 'static,
     ) -> io::Result<Writer> {
         let (orders, inbox) = mpsc::channel();
+        let hurry = Arc::new(AtomicBool::new(false));
         let desk = Desk {
             journal,
             notify,
             inbox,
+            hurry: hurry.clone(),
             waiting: VecDeque::new(),
             finishing: false,
             full: false,
             postponed: None,
+            pace: Duration::ZERO,
+            next_commit: Instant::now(),
         };
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
-        Ok(Writer { orders, thread })
+        Ok(Writer { orders, hurry, thread })
     }
 
     /// Orders something; orders are carried out one after the other. Returns at once.
@@ -108,8 +119,10 @@ impl Writer {
     ///
     /// What kept the last records from the disk.
     pub fn finish(self) -> Result<(), JournalError> {
-        let Writer { orders, thread } = self;
+        let Writer { orders, hurry, thread } = self;
         drop(orders);
+        hurry.store(true, Ordering::Relaxed);
+        thread.thread().unpark();
         thread.join().unwrap_or(Err(JournalError::WriterDied))
     }
 }
@@ -125,6 +138,7 @@ struct Desk<F> {
     journal: Journal,
     notify: F,
     inbox: Receiver<Order>,
+    hurry: Arc<AtomicBool>,
     /// Orders that came in, oldest first.
     waiting: VecDeque<Order>,
     /// Whether no more orders can come.
@@ -132,6 +146,9 @@ struct Desk<F> {
     /// Whether the last commit did not fit.
     full: bool,
     postponed: Option<Postponed>,
+    /// The time between the beginnings of two commits of records, and when the next may begin.
+    pace: Duration,
+    next_commit: Instant,
 }
 
 impl<F: FnMut(Notice)> Desk<F> {
@@ -148,9 +165,12 @@ impl<F: FnMut(Notice)> Desk<F> {
             while let Some(order) = self.waiting.pop_front() {
                 match order {
                     Order::Append(records) => {
+                        self.keep_pace();
+                        self.next_commit = Instant::now() + self.pace;
                         let records = self.gather(records);
                         self.append(&records)?;
                     }
+                    Order::Pace(pace) => self.pace = pace,
                     Order::Settle { through } => self.settle(through),
                     Order::Snapshot { through, settled, bytes } => {
                         self.postponed = None;
@@ -254,6 +274,17 @@ impl<F: FnMut(Notice)> Desk<F> {
                     self.pause();
                 }
             }
+        }
+    }
+
+    /// Waits until the next commit may begin, or somebody waits for the end. Not for an order: each that
+    /// comes meanwhile would wake this thread.
+    fn keep_pace(&self) {
+        while let left = self.next_commit.saturating_duration_since(Instant::now())
+            && !left.is_zero()
+            && !self.hurry.load(Ordering::Relaxed)
+        {
+            thread::park_timeout(left);
         }
     }
 

@@ -6,7 +6,7 @@ use jlpns_common::{Effort, Move, Outcome, Threshold};
 use serde::{Deserialize, Serialize};
 
 use super::scheduler::Worker;
-use super::{Solve, slot_time};
+use super::{Solve, WorkerId, slot_time};
 
 /// The state of a solve at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -214,6 +214,16 @@ impl Solve {
             slot_seconds: self.past_slot_time
                 + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
         }
+    }
+
+    /// Whether a worker is connected and holds leases.
+    pub fn is_working(&self, worker: WorkerId) -> bool {
+        self.scheduler.worker(worker).is_some_and(|worker| worker.running > 0)
+    }
+
+    /// How long a search of a job takes on average; no time before the first report.
+    pub fn mean_search(&self) -> Duration {
+        self.search_time.div_f64(self.jobs.max(1) as f64)
     }
 
     fn root_move_name(&self, mv: Move) -> String {

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use jlpns_coordinator::journal::{Gate, Journal, Notice, Order, Step, Writer};
 
@@ -45,6 +46,24 @@ fn orders_that_wait_go_into_one_commit() {
     go.send(()).expect("the first commit waits");
     writer.finish().expect("all on disk");
     assert_eq!(rest(&told), [Notice::Durable { through: 1 }, Notice::Durable { through: 500 }]);
+    assert_eq!(open_whole(&directory).records, records(1..=500));
+}
+
+#[test]
+fn records_wait_for_others_until_the_pace_lets_them_go() {
+    let (_parent, directory) = directory();
+    let (tell, told) = mpsc::channel();
+    let notify = move |notice| tell.send(notice).expect("someone listens");
+    let writer = Writer::start(open_whole(&directory).journal, notify).expect("a thread");
+    writer.order(Order::Pace(Duration::from_secs(3_600)));
+    writer.order(Order::Append(vec![record(1)]));
+    assert_eq!(told.recv(), Ok(Notice::Durable { through: 1 }), "there was no commit before");
+    for number in 2..=500 {
+        writer.order(Order::Append(vec![record(number)]));
+    }
+    // Who finishes does not wait for the next hour.
+    writer.finish().expect("all on disk");
+    assert_eq!(rest(&told), [Notice::Durable { through: 500 }]);
     assert_eq!(open_whole(&directory).records, records(1..=500));
 }
 

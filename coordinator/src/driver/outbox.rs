@@ -1,0 +1,105 @@
+//! What the next message to each worker will hold.
+
+use std::collections::BTreeMap;
+
+use jlpns_proto::v1::CoordinatorBatch;
+
+use crate::solve::{LeaseId, WorkerId};
+
+/// Messages that are being put together, and acknowledgements that wait for one to go with: they are
+/// in no hurry, and a message of their own for each would double the messages.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    batches: BTreeMap<WorkerId, CoordinatorBatch>,
+    acknowledged: BTreeMap<WorkerId, Vec<u64>>,
+    /// The workers of those that came since the last messages.
+    just_acknowledged: Vec<WorkerId>,
+    /// The workers whose acknowledgements wait no longer.
+    released: Vec<WorkerId>,
+}
+
+impl Outbox {
+    /// The next message to a worker.
+    pub fn of(&mut self, worker: WorkerId) -> &mut CoordinatorBatch {
+        self.batches.entry(worker).or_default()
+    }
+
+    /// Acknowledges a report, with the next message that there is for its worker.
+    pub fn acknowledge(&mut self, worker: WorkerId, LeaseId(lease): LeaseId) {
+        self.acknowledged.entry(worker).or_default().push(lease);
+        self.just_acknowledged.push(worker);
+    }
+
+    /// The acknowledgements for a worker go with the next messages, if there are any.
+    pub fn release(&mut self, worker: WorkerId) {
+        self.released.push(worker);
+    }
+
+    /// Drops what there is for a worker.
+    pub fn forget(&mut self, worker: WorkerId) {
+        self.batches.remove(&worker);
+        self.acknowledged.remove(&worker);
+    }
+
+    /// Takes the messages. Acknowledgements go with what else there is for their worker, and alone to
+    /// a worker that holds no leases then: nothing else may ever come for it.
+    pub fn take(
+        &mut self,
+        works: impl Fn(WorkerId) -> bool,
+    ) -> BTreeMap<WorkerId, CoordinatorBatch> {
+        let idle = std::mem::take(&mut self.just_acknowledged).into_iter().filter(|&it| !works(it));
+        for worker in std::mem::take(&mut self.released).into_iter().chain(idle) {
+            if self.acknowledged.contains_key(&worker) {
+                self.batches.entry(worker).or_default();
+            }
+        }
+        let mut batches = std::mem::take(&mut self.batches);
+        if !self.acknowledged.is_empty() {
+            for (worker, batch) in &mut batches {
+                batch.acknowledged.extend(self.acknowledged.remove(worker).unwrap_or_default());
+            }
+        }
+        batches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: WorkerId = WorkerId(1);
+    const SECOND: WorkerId = WorkerId(2);
+
+    /// An outbox with an acknowledgement for each of two workers.
+    fn outbox() -> Outbox {
+        let mut outbox = Outbox::default();
+        outbox.acknowledge(FIRST, LeaseId(10));
+        outbox.acknowledge(SECOND, LeaseId(20));
+        outbox
+    }
+
+    fn acknowledged(batches: &BTreeMap<WorkerId, CoordinatorBatch>) -> Vec<(WorkerId, &[u64])> {
+        batches.iter().map(|(&worker, batch)| (worker, &*batch.acknowledged)).collect()
+    }
+
+    #[test]
+    fn acknowledgements_wait_for_another_message_while_their_worker_works() {
+        let mut outbox = outbox();
+        assert!(outbox.take(|_| true).is_empty());
+        outbox.of(SECOND).cancels.push(21);
+        outbox.acknowledge(SECOND, LeaseId(22));
+        assert_eq!(acknowledged(&outbox.take(|_| true)), [(SECOND, &[20, 22][..])]);
+        outbox.acknowledge(FIRST, LeaseId(11));
+        assert_eq!(acknowledged(&outbox.take(|worker| worker != FIRST)), [(FIRST, &[10, 11][..])]);
+        assert!(outbox.take(|_| false).is_empty(), "each goes once");
+    }
+
+    #[test]
+    fn acknowledgements_that_were_released_go_alone() {
+        let mut outbox = outbox();
+        outbox.release(FIRST);
+        assert_eq!(acknowledged(&outbox.take(|_| true)), [(FIRST, &[10][..])]);
+        outbox.forget(SECOND);
+        assert!(outbox.take(|_| false).is_empty());
+    }
+}
