@@ -13,6 +13,10 @@ use jlpns_common::{
 use crate::search::{Observer, SearchSettings, Store, search};
 use crate::slots::{Searcher, Searching};
 
+/// How many positions that others have solved are kept for a table that is still to be made; a worker
+/// without a job needs no more.
+const MOST_LEARNT: usize = 1 << 20;
+
 /// Runs the searches of this crate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SubSearches;
@@ -115,7 +119,8 @@ impl Searcher for OneSolve {
             Some(Err(_)) => {}
             None => {
                 let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-                learnt.extend_from_slice(solved);
+                let room = MOST_LEARNT.saturating_sub(learnt.len());
+                learnt.extend_from_slice(&solved[..solved.len().min(room)]);
             }
         }
     }
