@@ -172,12 +172,17 @@ impl Driver {
     /// Sees to it that all that was reported is durable.
     async fn stop(mut self) -> Result<Solve, DriverError> {
         let end = Instant::now() + LAST_RECORDS;
-        while self.recorder.is_some() && self.solve.waits_for_records() {
+        loop {
+            // Or workers would send those reports to the next coordinator again.
+            self.outbox.release_all();
+            self.flush();
+            if self.recorder.is_none() || !self.solve.waits_for_records() {
+                break;
+            }
             tokio::select! {
                 () = sleep_until(end) => break,
                 notice = notice(&mut self.recorder) => self.hear(notice)?,
             }
-            self.flush();
         }
         if let Some(recorder) = self.recorder.take() {
             if self.solve.is_sound() {
@@ -301,8 +306,9 @@ impl Driver {
             let _ = self.solve.handle(event, self.began.elapsed());
         }
         events.into_iter().for_each(|event| self.tell(event));
-        // Whoever only reports gets another message anyway, or has leases left.
-        if !only_reports {
+        // Whoever only reports gets leases soon; who gets none and holds some says so with its next
+        // heartbeat; and who holds none has nothing more to say.
+        if !only_reports || !self.solve.is_working(worker) {
             self.outbox.release(worker);
         }
     }

@@ -183,7 +183,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Orders records to be written, where a search takes so long on average.
+    /// Orders records to be written; how long a search takes on average sets how long they may wait
+    /// for others.
     pub(crate) fn record<'a>(
         &mut self,
         records: impl IntoIterator<Item = (u64, &'a Record)>,

@@ -86,6 +86,8 @@ struct Worker {
     free: VecDeque<Instant>,
     /// Leases that came before there was a free slot: they take the next ones.
     ahead: usize,
+    /// How many slots are still to get their first long job.
+    fresh: u32,
     running: VecDeque<Running>,
 }
 
@@ -99,18 +101,6 @@ struct Running {
 impl Meter {
     fn waits(&self) -> MutexGuard<'_, Vec<Duration>> {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How long the next job takes.
-    fn takes(&self) -> Duration {
-        if self.job.is_zero() {
-            return self.job;
-        }
-        if self.warm.load(Ordering::Relaxed) {
-            return self.job.mul_f64(rand::rng().random_range(SPREAD));
-        }
-        // At random, which also spreads the workers over the time of a job.
-        WARM_UP_JOB.mul_f64(rand::rng().random())
     }
 }
 
@@ -139,7 +129,8 @@ impl Worker {
             other => panic!("{other:?} instead of a welcome"),
         };
         let free = (0..slots).map(|_| Instant::now()).collect();
-        Worker { meter, outbound, inbound, heartbeat, free, ahead: 0, running: VecDeque::new() }
+        let running = VecDeque::new();
+        Worker { meter, outbound, inbound, heartbeat, free, ahead: 0, fresh: slots, running }
     }
 
     /// Works until the coordinator is gone.
@@ -168,6 +159,23 @@ impl Worker {
         }
     }
 
+    /// How long the next job takes.
+    fn takes(&mut self) -> Duration {
+        let (job, mut random) = (self.meter.job, rand::rng());
+        if job.is_zero() {
+            return job;
+        }
+        if !self.meter.warm.load(Ordering::Relaxed) {
+            return WARM_UP_JOB.mul_f64(random.random());
+        }
+        if self.fresh > 0 {
+            // Spreads the slots over the time of a job.
+            self.fresh -= 1;
+            return job.mul_f64(random.random());
+        }
+        job.mul_f64(random.random_range(SPREAD))
+    }
+
     fn take(&mut self, batch: v1::CoordinatorBatch) {
         let now = Instant::now();
         for lease in batch.leases {
@@ -184,7 +192,7 @@ impl Worker {
                 }
             }
             let job = lease.job.expect("a lease has a job");
-            let ends = now + self.meter.takes();
+            let ends = now + self.takes();
             self.running.push_back(Running { lease: lease.lease_id, job, began: now, ends });
         }
         // A search that is called back stops and reports what it has.

@@ -13,8 +13,8 @@ use jlpns_common::{
 use crate::search::{Observer, SearchSettings, Store, search};
 use crate::slots::{Searcher, Searching};
 
-/// How many positions that others have solved are kept for a table that is still to be made; a worker
-/// without a job needs no more.
+/// How many positions that others have solved are kept for a table that is still to be made, at 32
+/// bytes each. The others are searched again, if they matter.
 const MOST_LEARNT: usize = 1 << 20;
 
 /// Runs the searches of this crate.

@@ -234,8 +234,13 @@ impl Door {
 
     /// A connection has ended.
     fn see_off(&self, visitor: &Visitor) {
-        let standing = visitor.standing();
-        lock(&self.room).leave(visitor.id, standing == Standing::Friend);
+        // Who is about to become a friend does so under the same lock.
+        let standing = {
+            let mut room = lock(&self.room);
+            let standing = visitor.standing();
+            room.leave(visitor.id, standing == Standing::Friend);
+            standing
+        };
         if standing == Standing::Stranger {
             let reason = match self.tls {
                 Some(_) => {

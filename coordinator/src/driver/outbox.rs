@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jlpns_proto::MAX_BATCH;
 use jlpns_proto::v1::CoordinatorBatch;
 
 use crate::solve::{LeaseId, WorkerId};
@@ -26,13 +27,21 @@ impl Outbox {
 
     /// Acknowledges a report, with the next message that there is for its worker.
     pub fn acknowledge(&mut self, worker: WorkerId, LeaseId(lease): LeaseId) {
-        self.acknowledged.entry(worker).or_default().push(lease);
-        self.just_acknowledged.push(worker);
+        let leases = self.acknowledged.entry(worker).or_default();
+        leases.push(lease);
+        let due =
+            if leases.len() < MAX_BATCH { &mut self.just_acknowledged } else { &mut self.released };
+        due.push(worker);
     }
 
-    /// The acknowledgements for a worker go with the next messages, if there are any.
+    /// Lets the acknowledgements that there are for a worker when the messages are taken go with them.
     pub fn release(&mut self, worker: WorkerId) {
         self.released.push(worker);
+    }
+
+    /// Does that for all workers.
+    pub fn release_all(&mut self) {
+        self.released.extend(self.acknowledged.keys());
     }
 
     /// Drops what there is for a worker.

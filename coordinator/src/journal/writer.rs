@@ -26,7 +26,7 @@ pub enum Order {
     /// Append these records.
     Append(Vec<Record>),
     /// From now on, let so much time pass between the beginnings of two commits of records, so that
-    /// more of them share one. Nothing passes at first.
+    /// more of them share one; no time until this is ordered.
     Pace(Duration),
     /// Write a snapshot, and compact; as [`Journal::snapshot`].
     Snapshot {
@@ -69,7 +69,8 @@ pub enum Notice {
     Failed(String),
 }
 
-/// A thread that owns a journal. If this is dropped, the thread ends after all that was ordered.
+/// A thread that owns a journal. If this is dropped, the thread ends after all that was ordered, at the
+/// pace that was ordered.
 #[derive(Debug)]
 pub struct Writer {
     orders: Sender<Order>,
@@ -100,7 +101,7 @@ impl Writer {
             full: false,
             postponed: None,
             pace: Duration::ZERO,
-            next_commit: Instant::now(),
+            last_commit: None,
         };
         let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
         Ok(Writer { orders, hurry, thread })
@@ -146,9 +147,10 @@ struct Desk<F> {
     /// Whether the last commit did not fit.
     full: bool,
     postponed: Option<Postponed>,
-    /// The time between the beginnings of two commits of records, and when the next may begin.
+    /// The time between the beginnings of two commits of records.
     pace: Duration,
-    next_commit: Instant,
+    /// When the last one began.
+    last_commit: Option<Instant>,
 }
 
 impl<F: FnMut(Notice)> Desk<F> {
@@ -166,7 +168,7 @@ impl<F: FnMut(Notice)> Desk<F> {
                 match order {
                     Order::Append(records) => {
                         self.keep_pace();
-                        self.next_commit = Instant::now() + self.pace;
+                        self.last_commit = Some(Instant::now());
                         let records = self.gather(records);
                         self.append(&records)?;
                     }
@@ -205,11 +207,15 @@ impl<F: FnMut(Notice)> Desk<F> {
         let size = |records: &[Record]| records.iter().map(|it| it.bytes.len()).sum::<usize>();
         let mut gathered = size(&records);
         self.waiting.extend(self.inbox.try_iter());
-        while gathered < COMMIT_SIZE
-            && let Some(Order::Append(more)) = self.waiting.front_mut()
-        {
-            gathered += size(more);
-            records.append(more);
+        while gathered < COMMIT_SIZE {
+            match self.waiting.front_mut() {
+                Some(Order::Append(more)) => {
+                    gathered += size(more);
+                    records.append(more);
+                }
+                Some(Order::Pace(pace)) => self.pace = *pace,
+                _ => break,
+            }
             self.waiting.pop_front();
         }
         records
@@ -277,10 +283,11 @@ impl<F: FnMut(Notice)> Desk<F> {
         }
     }
 
-    /// Waits until the next commit may begin, or somebody waits for the end. Not for an order: each that
-    /// comes meanwhile would wake this thread.
+    /// Waits until the next commit may begin, or somebody waits for the end. Orders that come
+    /// meanwhile do not wake this thread.
     fn keep_pace(&self) {
-        while let left = self.next_commit.saturating_duration_since(Instant::now())
+        let Some(last) = self.last_commit else { return };
+        while let left = self.pace.saturating_sub(last.elapsed())
             && !left.is_zero()
             && !self.hurry.load(Ordering::Relaxed)
         {

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 /// One lease in so many may find its slot waiting: a smaller loss is left as it is.
 const WORTH_IT: f64 = 0.02;
-/// How many ways are measured for each slot before a lease is granted ahead. A slot that always has
-/// one waiting measures no more, and the first ways of many workers that join at once are long.
+/// How many ways are measured for each slot before a lease is granted ahead. Once leases wait at a
+/// worker hardly any way is measured, so what was measured first stays; and the first ways of workers that
+/// join together are long.
 const WAYS_A_SLOT: u32 = 4;
 /// How fast what was measured follows a greater measure. What takes longer once has mostly waited
 /// for something else.

@@ -216,9 +216,9 @@ impl Solve {
         }
     }
 
-    /// Whether a worker is connected and holds leases.
+    /// Whether a worker is connected, holds leases, and takes more of them.
     pub fn is_working(&self, worker: WorkerId) -> bool {
-        self.scheduler.worker(worker).is_some_and(|worker| worker.running > 0)
+        self.scheduler.worker(worker).is_some_and(|worker| worker.running > 0 && !worker.draining)
     }
 
     /// How long a search of a job takes on average; no time before the first report.

@@ -165,6 +165,33 @@ async fn renewed_leases_stay() {
 }
 
 #[tokio::test]
+async fn acknowledgements_wait_for_another_message_or_a_sign_of_life() {
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        let mut worker = coordinator.join(2).await;
+        // There is only the root to be searched.
+        let lease = worker.batch().await.leases[0].lease_id;
+        // Reports of leases that nobody knows.
+        let report = |lease_id| {
+            let findings = Some(v1::Findings { efforts: vec![3, 4], ..Default::default() });
+            let report = v1::Report { lease_id, findings, elapsed_us: 1, ..Default::default() };
+            v1::WorkerBatch { reports: vec![report], ..Default::default() }
+        };
+        worker.say(FromWorker::Batch(report(77))).await;
+        worker.say(FromWorker::Batch(report(78))).await;
+        let renewal = v1::WorkerBatch { renewals: vec![lease], ..Default::default() };
+        worker.say(FromWorker::Batch(renewal)).await;
+        assert_eq!(worker.batch().await.acknowledged, [77, 78]);
+        // Who drains gets no leases for them to go with.
+        let draining = v1::WorkerBatch { draining: true, ..Default::default() };
+        worker.say(FromWorker::Batch(draining)).await;
+        worker.say(FromWorker::Batch(report(79))).await;
+        assert_eq!(worker.batch().await.acknowledged, [79]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_draining_worker_gets_no_more_leases() {
     within_a_minute(async {
         let coordinator = Coordinator::start(settings("connect4:4x4"));
