@@ -42,6 +42,32 @@ impl Searching for SubSearches {
     }
 }
 
+/// The same searches in the process of a coordinator, on its own game: what a game makes once, such as
+/// tables of what it knows, is made once for both.
+#[derive(Clone, Debug)]
+pub struct EmbeddedSubSearches {
+    spec: GameSpec,
+}
+
+impl EmbeddedSubSearches {
+    /// Searches beside a coordinator whose game this is.
+    pub fn new(spec: GameSpec) -> EmbeddedSubSearches {
+        EmbeddedSubSearches { spec }
+    }
+}
+
+impl Searching for EmbeddedSubSearches {
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String> {
+        let is_own = spec.as_str() == self.spec.as_str();
+        SubSearches.searcher(if is_own { &self.spec } else { spec }, memory, slots)
+    }
+}
+
 /// The searches of one solve; all slots share one transposition table, which is made when the
 /// first job needs it.
 struct OneSolve {
@@ -194,6 +220,22 @@ mod tests {
         let second = told.search(&job, &mut ()).expect("a sound job");
         assert_eq!(first.efforts, second.efforts);
         assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn embedded_searches_find_the_same_in_any_game() {
+        let own: GameSpec = "woodpush:8".parse().expect("a spec");
+        let embedded = EmbeddedSubSearches::new(own.clone());
+        let other: GameSpec = "connect4:4x4".parse().expect("a spec");
+        let job = Job { knowledge: true, ..job(Question::Threshold(Threshold(1)), Algorithm::Pds) };
+        let found = |searching: &dyn Searching, spec: &GameSpec| {
+            let searcher = searching.searcher(spec, 1 << 20, 1).expect("a searcher");
+            searcher.search(&job, &mut ()).expect("a sound job")
+        };
+        for spec in [&own, &other] {
+            assert_eq!(found(&embedded, spec), found(&SubSearches, spec), "{spec}");
+        }
+        assert_ne!(found(&embedded, &own), found(&embedded, &other));
     }
 
     #[test]

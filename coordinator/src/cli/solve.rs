@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jlpns_coordinator::embedded::solve_embedded;
 use jlpns_worker::client::{Backoff, WorkerConfig};
-use jlpns_worker::sub_search::SubSearches;
+use jlpns_worker::sub_search::EmbeddedSubSearches;
 
 use tracing::info;
 
@@ -40,6 +40,7 @@ pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
     // That the worker comes and goes is no news here: only what this binary itself says.
     let progress = Progress::start("warn,jlpns::cli=info");
+    let searching = Arc::new(EmbeddedSubSearches::new(settings.spec.clone()));
     let driver = flags.keeping.driver(settings)?;
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
@@ -52,7 +53,7 @@ pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
     let solve = runtime.block_on(async {
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
         let shutdown = interrupt.asked()?;
-        let solve = solve_embedded(driver, worker, Arc::new(SubSearches), shutdown).await?;
+        let solve = solve_embedded(driver, worker, searching, shutdown).await?;
         following.abort();
         anyhow::Ok(solve)
     })?;
