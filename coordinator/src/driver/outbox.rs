@@ -15,8 +15,6 @@ pub(super) struct Outbox {
     acknowledged: BTreeMap<WorkerId, Vec<u64>>,
     /// The workers of those that came since the last messages.
     just_acknowledged: Vec<WorkerId>,
-    /// The workers whose acknowledgements wait no longer.
-    released: Vec<WorkerId>,
 }
 
 impl Outbox {
@@ -29,19 +27,23 @@ impl Outbox {
     pub fn acknowledge(&mut self, worker: WorkerId, LeaseId(lease): LeaseId) {
         let leases = self.acknowledged.entry(worker).or_default();
         leases.push(lease);
-        let due =
-            if leases.len() < MAX_BATCH { &mut self.just_acknowledged } else { &mut self.released };
-        due.push(worker);
+        if leases.len() < MAX_BATCH {
+            self.just_acknowledged.push(worker);
+        } else {
+            self.release(worker);
+        }
     }
 
     /// Lets the acknowledgements that there are for a worker when the messages are taken go with them.
     pub fn release(&mut self, worker: WorkerId) {
-        self.released.push(worker);
+        // They go with any message, and there is one now; without them it is empty and not sent.
+        self.of(worker);
     }
 
     /// Does that for all workers.
     pub fn release_all(&mut self) {
-        self.released.extend(self.acknowledged.keys());
+        let workers: Vec<WorkerId> = self.acknowledged.keys().copied().collect();
+        workers.into_iter().for_each(|worker| self.release(worker));
     }
 
     /// Drops what there is for a worker.
@@ -56,10 +58,9 @@ impl Outbox {
         &mut self,
         works: impl Fn(WorkerId) -> bool,
     ) -> BTreeMap<WorkerId, CoordinatorBatch> {
-        let idle = std::mem::take(&mut self.just_acknowledged).into_iter().filter(|&it| !works(it));
-        for worker in std::mem::take(&mut self.released).into_iter().chain(idle) {
-            if self.acknowledged.contains_key(&worker) {
-                self.batches.entry(worker).or_default();
+        for worker in std::mem::take(&mut self.just_acknowledged) {
+            if !works(worker) {
+                self.release(worker);
             }
         }
         let mut batches = std::mem::take(&mut self.batches);
