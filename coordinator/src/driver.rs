@@ -20,8 +20,7 @@ use jlpns_journal::Notice;
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::{
-    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus,
-    WorkerId, WorkerInfo,
+    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
 };
 use messages::{denied, millis, post, split};
 use outbox::Outbox;

@@ -38,7 +38,8 @@ pub fn record_to_bytes(record: &Record) -> Vec<u8> {
         }),
         Record::Split { moves } => Kind::Split(v1::RecordedSplit { moves: codes(moves) }),
         Record::Machine { identity, name } => {
-            let machine = Machine { identity: identity.clone(), name: name.clone(), ..Machine::default() };
+            let machine =
+                Machine { identity: identity.clone(), name: name.clone(), ..Machine::default() };
             Kind::Machine(machine_to_wire(machine))
         }
         Record::Secret(secret) => Kind::Secret(secret.to_le_bytes().to_vec()),

@@ -50,7 +50,8 @@ fn specs() {
 
 #[test]
 fn sharing_and_confirming() {
-    let args = ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--confirm", "answer"];
+    let args =
+        ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--confirm", "answer"];
     refused(&args, &["--confirm answer", "--share", "leave one of them out"]);
 }
 

@@ -12,7 +12,8 @@ use super::visitor::Visitor;
 /// address; an empty one for connections within this process.
 pub fn shown(extensions: &Extensions) -> (Option<String>, String) {
     let address = extensions.get::<Arc<Visitor>>();
-    let address = address.map_or_else(String::new, |visitor| visitor.from.to_canonical().to_string());
+    let address =
+        address.map_or_else(String::new, |visitor| visitor.from.to_canonical().to_string());
     let tls = extensions.get::<TlsConnectInfo<Arc<Visitor>>>();
     let certificates = tls.and_then(TlsConnectInfo::peer_certs);
     let own = certificates.as_deref().and_then(|all| all.first()).map(|der| subject(der));

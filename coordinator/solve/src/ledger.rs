@@ -42,7 +42,8 @@ pub struct Ledger {
 impl Ledger {
     /// One that goes on after a snapshot.
     pub fn after(through: u64, ended: impl IntoIterator<Item = (u64, u64)>) -> Ledger {
-        let mut ledger = Ledger { written: through, applied: through, snapshot: through, ..Ledger::default() };
+        let mut ledger =
+            Ledger { written: through, applied: through, snapshot: through, ..Ledger::default() };
         ended.into_iter().for_each(|(first, last)| ledger.ended.insert_range(first, last));
         ledger
     }

@@ -111,10 +111,9 @@ impl fmt::Display for Notice {
                  machine is there to confirm them: the coordinator searches them again itself. A \
                  second machine would help; --confirm none would believe the one that there is"
             ),
-            Notice::Unconfirmed { claims } => write!(
-                f,
-                "the answer rests on {claims} claims that only one machine has made"
-            ),
+            Notice::Unconfirmed { claims } => {
+                write!(f, "the answer rests on {claims} claims that only one machine has made")
+            }
         }
     }
 }

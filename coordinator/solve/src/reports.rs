@@ -6,7 +6,7 @@ use std::time::Duration;
 use jlpns_games::{Move, Threshold};
 use jlpns_search::{EffortPair, Findings, Question};
 
-use crate::belief::{Finding, MachineId, ThresholdAt, Rechecker};
+use crate::belief::{Finding, MachineId, Rechecker, ThresholdAt};
 use crate::ledger::Unrecorded;
 use crate::{
     Action, LeaseId, NodeRef, Notice, Out, Purpose, Record, Refusal, Report, Solve, Subject,
@@ -62,14 +62,14 @@ impl Solve {
             Err(Refusal::UnknownLease(_)) if id.0 < self.first_lease && subject.is_some() => {
                 let Subject { moves, question, budget, seal } = subject.expect("it is some");
                 if seal != self.seal(id, machine, &moves, question, budget) {
-                    return Err(self.note_refused(worker, Refusal::UnknownLease(id)));
+                    return Err(Refusal::UnknownLease(id));
                 }
                 if !self.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
                 Told { purpose: None, moves, question, budget, held: false }
             }
-            Err(refusal) => return Err(self.note_refused(worker, refusal)),
+            Err(refusal) => return Err(refusal),
         };
         let Told { purpose, moves, question, budget, held } = told;
         if let Err(refusal) = self.check(id, &moves, question, budget, &found) {
@@ -83,7 +83,9 @@ impl Solve {
         }
         self.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         let node = match purpose {
-            Some(Purpose::Recheck(number)) if found.efforts.iter().all(|pair| !pair.is_solved()) => {
+            Some(Purpose::Recheck(number))
+                if found.efforts.iter().all(|pair| !pair.is_solved()) =>
+            {
                 self.ledger.end(id);
                 self.note_work(found.nodes, elapsed);
                 self.recheck_used_up(number, Rechecker::Lease(id));
@@ -113,7 +115,8 @@ impl Solve {
         Ok(Taken::ToBeRecorded)
     }
 
-    /// Counts a refused report against its connection, which is ended when there are too many.
+    /// Counts a report that cannot be what was found against its connection, which is ended when
+    /// there are too many. A lease that is not known any more is nobody's fault.
     fn note_refused(&mut self, worker: WorkerId, refusal: Refusal) -> Refusal {
         if self.scheduler.note_refused(worker)
             && let Some(connected) = self.scheduler.worker(worker)
@@ -236,7 +239,8 @@ impl Solve {
         let found = self.belief.take_in(number, report.machine, about, first, &report.findings);
         let places = |key| (key, 0)..=(key, u8::MAX);
         let claims = self.belief.claims();
-        let settled: Vec<ThresholdAt> = self.awaited.range(places(keys.position)).copied().collect();
+        let settled: Vec<ThresholdAt> =
+            self.awaited.range(places(keys.position)).copied().collect();
         for place in settled {
             if claims.get(place).is_some_and(|claim| claim.is_confirmed()) {
                 self.awaited.remove(&place);
@@ -246,7 +250,8 @@ impl Solve {
         for finding in found {
             match finding {
                 Finding::Disputed { claimant, against, moves } => {
-                    let (worker, against) = (self.machine_name(claimant), self.machine_name(against));
+                    let (worker, against) =
+                        (self.machine_name(claimant), self.machine_name(against));
                     let moves = self.move_names(&moves);
                     self.notify(Notice::Disputed { worker, against, moves });
                 }

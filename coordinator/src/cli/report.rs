@@ -107,9 +107,8 @@ fn text(result: &SolveResult, status: &SolveStatus) -> String {
         earlier => format!(" ({} of them before this start)", grouped(earlier)),
     };
     let rests = result.claims.zip(result.claims_confirmed);
-    let rests = rests.map_or(String::new(), |(claims, confirmed)| {
-        format!("\n{}", rests_on(claims, confirmed))
-    });
+    let rests = rests
+        .map_or(String::new(), |(claims, confirmed)| format!("\n{}", rests_on(claims, confirmed)));
     format!(
         "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes{earlier}, \
          {:.1} s, {}, overhead {:.1} %{rests}",

@@ -11,8 +11,8 @@ use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_solve::SolveStatus;
 
 use super::ask::ask;
-use super::report::rests_on;
 use super::output::{self, Answer, Output, grouped, rate};
+use super::report::rests_on;
 use super::{CommandError, End, values};
 
 /// How long a coordinator may take to answer.

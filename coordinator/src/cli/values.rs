@@ -16,8 +16,8 @@ use jlpns_search::graph::Selection;
 pub use jlpns_search::memory::parse as memory;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
-use jlpns_solve::belief::Confirm;
 use jlpns_simulate::CoordinatorCost;
+use jlpns_solve::belief::Confirm;
 
 use super::CommandError;
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jlpns_proto::v1;
-use jlpns_solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
 use jlpns_search::Findings;
+use jlpns_solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
 

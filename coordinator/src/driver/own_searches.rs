@@ -75,7 +75,8 @@ impl OwnSearches {
                 Ok(findings) if !stop.load(Ordering::Relaxed) => {
                     let elapsed = begun.elapsed();
                     // A driver that has gone needs no answer.
-                    let _ = driver.send_from_thread(Command::Searched { number, findings, elapsed });
+                    let _ =
+                        driver.send_from_thread(Command::Searched { number, findings, elapsed });
                 }
                 Ok(_) => {}
                 Err(reason) => {
@@ -94,6 +95,10 @@ struct Until<'a>(&'a AtomicBool);
 
 impl Observer for Until<'_> {
     fn observe(&mut self, _nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
-        if self.0.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.0.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

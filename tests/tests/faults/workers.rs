@@ -178,8 +178,16 @@ fn a_lie_that_is_too_large_to_be_searched_again_is_not_believed() {
 #[ignore = "it breaks real processes, and takes long"]
 fn workers_that_come_and_go_all_the_time_do_no_harm() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args =
-        ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--confirm", "none"];
+    let args = [
+        "--job-nodes",
+        "20000",
+        "--sub-search",
+        "pn2",
+        "--knowledge",
+        "false",
+        "--confirm",
+        "none",
+    ];
     let mut stage = Stage::open("woodpush:11", &directory.path().join("journal"), &args);
     let steady = worker(&stage.url(), "steady");
     let mut killed = 0;

@@ -24,10 +24,7 @@ struct Below {
 impl<G: Game, W: Width> Graph<G, W> {
     /// Grows the graph anew. `verdict` says of a position one move or more below the root whether
     /// its value reaches a threshold, if that is still held to be known. No node is leased then.
-    pub fn regrow(
-        &mut self,
-        verdict: &mut dyn FnMut(&mut G::Position, Threshold) -> Option<bool>,
-    ) {
+    pub fn regrow(&mut self, verdict: &mut dyn FnMut(&mut G::Position, Threshold) -> Option<bool>) {
         let mut root_position = self.position.clone();
         self.path_moves.iter().rev().for_each(|&mv| self.game.undo(&mut root_position, mv));
         let mut anew = Graph::new(

@@ -73,7 +73,9 @@ impl Nature {
                 let nodes = if rng.random_range(0..2) == 0 { 1 } else { 1 << 53 };
                 Findings { nodes, ..contrary(found) }
             }
-            Nature::NowAndThen | Nature::Once | Nature::Late | Nature::AfterRestart => found.clone(),
+            Nature::NowAndThen | Nature::Once | Nature::Late | Nature::AfterRestart => {
+                found.clone()
+            }
         }
     }
 
@@ -99,10 +101,8 @@ pub fn contrary(findings: &Findings) -> Findings {
 fn flipped(efforts: &[EffortPair]) -> Vec<EffortPair> {
     // One verdict for all thresholds keeps them monotone.
     let settled = efforts.iter().find_map(|pair| pair.verdict());
-    settled.map_or_else(
-        || efforts.to_vec(),
-        |holds| vec![EffortPair::solved(!holds); efforts.len()],
-    )
+    settled
+        .map_or_else(|| efforts.to_vec(), |holds| vec![EffortPair::solved(!holds); efforts.len()])
 }
 
 fn wrong_about_one_child(findings: &Findings, rng: &mut StdRng) -> Findings {

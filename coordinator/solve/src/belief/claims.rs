@@ -104,14 +104,25 @@ impl Claims {
 
     /// The claims from which it follows whether a position reaches a threshold: who reaches more
     /// reaches less.
-    pub fn implying(&self, key: u128, threshold: Threshold) -> impl Iterator<Item = (ThresholdAt, &Claim)> {
+    pub fn implying(
+        &self,
+        key: u128,
+        threshold: Threshold,
+    ) -> impl Iterator<Item = (ThresholdAt, &Claim)> {
         self.about(key)
-            .filter(move |(at, claim)| if claim.holds { *at >= threshold } else { *at <= threshold })
+            .filter(
+                move |(at, claim)| if claim.holds { *at >= threshold } else { *at <= threshold },
+            )
             .map(move |(at, claim)| ((key, at.0), claim))
     }
 
     /// A claim that says the contrary of `holds`, of this threshold or of another one.
-    pub fn contrary(&self, key: u128, threshold: Threshold, holds: bool) -> Option<(ThresholdAt, Claim)> {
+    pub fn contrary(
+        &self,
+        key: u128,
+        threshold: Threshold,
+        holds: bool,
+    ) -> Option<(ThresholdAt, Claim)> {
         let mut implying = self.implying(key, threshold);
         implying.find(|(_, claim)| claim.holds != holds).map(|(place, claim)| (place, *claim))
     }

@@ -24,7 +24,7 @@ use jlpns_games::{Move, Threshold};
 use jlpns_search::{EffortPair, Findings};
 
 pub use bytes::ClaimsError;
-pub use claims::{Claim, Claims, ThresholdAt, Standing};
+pub use claims::{Claim, Claims, Standing, ThresholdAt};
 pub use machine::{Identity, Machine, MachineId, Machines};
 pub use proof::{Basis, Open, Proofs};
 pub use rechecks::{Parties, Recheck, Rechecker, Rechecks, Why};
@@ -221,7 +221,13 @@ impl Belief {
     }
 
     /// Lets one claim count. The only place where what a machine says becomes something settled.
-    fn hear(&mut self, place: ThresholdAt, said: Claim, moves: &[Move], drawn: bool) -> Vec<Finding> {
+    fn hear(
+        &mut self,
+        place: ThresholdAt,
+        said: Claim,
+        moves: &[Move],
+        drawn: bool,
+    ) -> Vec<Finding> {
         let (key, threshold) = (place.0, Threshold(place.1));
         let mut found = Vec::new();
         while let Some((at, other)) = self.claims.contrary(key, threshold, said.holds) {
@@ -296,7 +302,9 @@ impl Belief {
         }
         match other.standing {
             Standing::Confirmed { by } if by == MachineId::COORDINATOR => vec![said.by],
-            Standing::Confirmed { by } if independent(said.by, by) && independent(said.by, other.by) => {
+            Standing::Confirmed { by }
+                if independent(said.by, by) && independent(said.by, other.by) =>
+            {
                 vec![said.by]
             }
             Standing::Contradicted { by }
@@ -320,7 +328,9 @@ impl Belief {
         // What stands otherwise than before is to be drawn or needed anew.
         let claims = &self.claims;
         self.rechecks.retain(|recheck| match claims.get(recheck.place) {
-            Some(claim) => recheck.parties[0] == Some(claim.by) && !recheck.parties.contains(&Some(machine)),
+            Some(claim) => {
+                recheck.parties[0] == Some(claim.by) && !recheck.parties.contains(&Some(machine))
+            }
             None => recheck.parties[0].is_none(),
         });
         true

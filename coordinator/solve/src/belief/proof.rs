@@ -207,9 +207,8 @@ impl<'a, G: Game> Proofs<'a, G> {
         let direct = self.claim(key, threshold, holds);
         let confirmed = direct.is_some_and(|(_, claim)| claim.is_confirmed());
         let below = if confirmed { None } else { self.cost_below(key, position, threshold, holds) };
-        let cheaper_below = below.filter(|&below| {
-            direct.is_none_or(|(_, claim)| below < claim.work.saturating_add(1))
-        });
+        let cheaper_below = below
+            .filter(|&below| direct.is_none_or(|(_, claim)| below < claim.work.saturating_add(1)));
         let Some(cost) = cheaper_below else {
             let place = direct.map_or((key, threshold.0), |(place, _)| place);
             // Several thresholds may rest on one claim.
@@ -227,8 +226,7 @@ impl<'a, G: Game> Proofs<'a, G> {
         for mv in self.moves(key, position) {
             self.game.play(position, mv);
             moves.push(mv);
-            let chosen =
-                !one_is_enough || self.cost(position, threshold, holds) == Some(cost);
+            let chosen = !one_is_enough || self.cost(position, threshold, holds) == Some(cost);
             if chosen {
                 self.collect(position, moves, threshold, holds, basis, seen);
             }

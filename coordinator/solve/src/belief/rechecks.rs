@@ -99,7 +99,14 @@ impl Rechecks {
 
     /// Has a claim searched again. One that is wanted already keeps what it has, but for a better
     /// reason and for its parties.
-    pub fn want(&mut self, place: ThresholdAt, moves: &[Move], why: Why, parties: Parties, work: u64) {
+    pub fn want(
+        &mut self,
+        place: ThresholdAt,
+        moves: &[Move],
+        why: Why,
+        parties: Parties,
+        work: u64,
+    ) {
         if let Some(&number) = self.numbers.get(&place) {
             self.change(number, |recheck| {
                 recheck.why = recheck.why.min(why);
