@@ -2,6 +2,8 @@
 //!
 //! - [`client`]: what keeps a worker connected to its coordinator.
 //! - [`slots`]: the threads that run the searches of jobs.
+//! - [`cli`]: the command line.
 
+pub mod cli;
 pub mod client;
 pub mod slots;

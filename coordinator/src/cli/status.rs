@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use jlpns_coordinator::status::from_wire;
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
@@ -13,6 +12,7 @@ use jlpns_solve::SolveStatus;
 use super::ask::ask;
 use super::output::{self, Answer, Output, grouped, rate};
 use super::{CommandError, End, values};
+use crate::status::from_wire;
 
 /// How long a coordinator may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -60,3 +60,23 @@ fn moves_that_are_sure_are_legal_after_every_game() {
         assert!(forbidden > 100, "{text}: {forbidden}");
     }
 }
+
+/// Where there is no room to work out which boards lead to which, any move that stays in its component
+/// may recreate one: bounds are looser then, and hold.
+#[test]
+fn without_the_ways_between_boards_bounds_are_looser() {
+    let mut looser = 0;
+    for text in ["L..LR...", "L.RR..R", ".RR.LRL..", "L.L....R.R", "LRLRLRL..R"] {
+        let whole = Woodpush::from_text(text).unwrap();
+        let room = Room { reach: 0, ..whole.room };
+        let few = Woodpush { room, knowledge: Arc::default(), ..whole.clone() };
+        let (whole, few) = (whole.knowledge().unwrap(), few.knowledge().unwrap());
+        let states = whole.bounds.iter().zip(&few.bounds).enumerate();
+        for (state, (&tight, &loose)) in states {
+            assert_eq!(tight.intersection(loose), Some(tight), "{state} of {text}");
+            looser += u32::from(tight != loose);
+            assert_eq!(whole.may_repeat[state] & !few.may_repeat[state], 0, "{state} of {text}");
+        }
+    }
+    assert!(looser > 0);
+}
