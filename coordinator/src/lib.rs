@@ -6,7 +6,9 @@
 //! - [`recorder`] keeps a solve in its journal, and takes one up from it; [`written`] is what its
 //!   records and snapshots look like.
 //! - [`embedded`]: coordinator and worker in one process.
+//! - [`cli`]: the command line.
 
+pub mod cli;
 pub mod driver;
 pub mod embedded;
 pub mod recorder;

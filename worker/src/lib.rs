@@ -3,7 +3,9 @@
 //! - [`client`]: what keeps a worker connected to its coordinator.
 //! - [`machine`]: what tells its machine from others.
 //! - [`slots`]: the threads that run the searches of jobs.
+//! - [`cli`]: the command line.
 
+pub mod cli;
 pub mod client;
 pub mod machine;
 pub mod slots;

@@ -98,12 +98,25 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// to a key: the graphs that merge positions by it have no cycles.
     fn key(&self, position: &Self::Position) -> Self::Key;
 
-    /// The name of a legal move, as people read and type it: letters, digits, `+`, `-`, `=`.
-    /// No legal move's name begins with the name of another.
+    /// The name of a legal move, as people read and type it: letters, digits, `+`, `-`, `=`. The
+    /// legal moves of a position have different names. One may begin with another (`s1` and `s10`):
+    /// where names follow each other without a comma, the longest that fits is read.
     fn move_name(&self, position: &Self::Position, mv: Move) -> String;
 
     /// The position as text, for people; one line or several.
     fn show(&self, position: &Self::Position) -> String;
+
+    /// The same game, which may take up to so many bytes for tables that it makes of its rules. A game
+    /// that would need more for them goes without, and knows less.
+    #[must_use]
+    fn with_memory(self, _bytes: u64) -> Self {
+        self
+    }
+
+    /// How many bytes such tables hold once they are made.
+    fn memory(&self) -> u64 {
+        0
+    }
 
     /// The number of legal moves, for mobility initialisation.
     fn mobility(&self, position: &Self::Position) -> u32 {

@@ -4,9 +4,11 @@
 //! Read it in this order:
 //! - [`outcome`]: outcomes, thresholds, bounds and goals.
 //! - [`game`]: the [`Game`] trait; [`connect4`] and [`woodpush`] implement it.
-//! - [`spec`]: `connect4:7x6` and `44435` as text, and the choice of the game behind a spec.
+//! - [`spec`]: `connect4:7x6` and `44435` as text, the list of games, and the choice of the game
+//!   behind a spec; [`dyn_game`] is for games from outside.
 
 pub mod connect4;
+pub mod dyn_game;
 pub mod game;
 pub mod outcome;
 pub mod spec;

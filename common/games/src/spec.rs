@@ -1,11 +1,17 @@
 //! Game specs and move strings as text: `connect4:7x6`, `woodpush:10`, `44435`, `s0s9p4`.
 
+mod games;
+
 use std::fmt;
 use std::str::FromStr;
 
 use crate::connect4::{self, Connect4};
+use crate::dyn_game::DynGame;
 use crate::woodpush::{self, Woodpush};
+
 use crate::{Game, Move, MoveList};
+
+pub use games::{BUILT_IN, GameFamily, Games};
 
 /// A game together with the text that names it.
 #[derive(Clone, Debug)]
@@ -24,6 +30,8 @@ pub enum AnyGame {
     WideConnect4(Connect4<u128>),
     /// Woodpush.
     Woodpush(Woodpush),
+    /// A game from outside this crate.
+    Dyn(DynGame),
 }
 
 /// Runs an expression with the concrete game inside an [`AnyGame`](crate::spec::AnyGame):
@@ -35,6 +43,7 @@ macro_rules! with_game {
             $crate::spec::AnyGame::Connect4($game) => $body,
             $crate::spec::AnyGame::WideConnect4($game) => $body,
             $crate::spec::AnyGame::Woodpush($game) => $body,
+            $crate::spec::AnyGame::Dyn($game) => $body,
         }
     };
 }
@@ -42,9 +51,9 @@ macro_rules! with_game {
 /// Why a spec is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No such game.
-    #[error("unknown game '{0}'; write connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD")]
-    UnknownGame(String),
+    /// No such game, among those that are written like this.
+    #[error("unknown game '{0}'; write {1}")]
+    UnknownGame(String, String),
     /// A size that is no size.
     #[error("'{0}' is no Connect Four size; write COLUMNSxROWS, for example connect4:7x6")]
     Connect4Size(String),
@@ -57,12 +66,33 @@ pub enum SpecError {
     /// A bad length or board.
     #[error(transparent)]
     Woodpush(#[from] woodpush::BoardError),
+    /// Why a game from outside this crate refuses its spec, in a sentence of its own.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl GameSpec {
     /// The spec as text, in its standard form.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The same game, which may take up to so many bytes for tables of its own
+    /// ([`Game::with_memory`]).
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> GameSpec {
+        let game = match self.game {
+            AnyGame::Connect4(game) => AnyGame::Connect4(game.with_memory(bytes)),
+            AnyGame::WideConnect4(game) => AnyGame::WideConnect4(game.with_memory(bytes)),
+            AnyGame::Woodpush(game) => AnyGame::Woodpush(game.with_memory(bytes)),
+            AnyGame::Dyn(game) => AnyGame::Dyn(game.with_memory(bytes)),
+        };
+        GameSpec { game, ..self }
+    }
+
+    /// How many bytes such tables hold once they are made ([`Game::memory`]).
+    pub fn memory(&self) -> u64 {
+        with_game!(self.game(), game => game.memory())
     }
 
     /// The game that the spec names.
@@ -77,20 +107,16 @@ impl fmt::Display for GameSpec {
     }
 }
 
+/// Reads a spec of one of the games of this crate; [`Games::spec`] knows others as well.
 impl FromStr for GameSpec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<GameSpec, SpecError> {
-        let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
-        match name.to_ascii_lowercase().as_str() {
-            "connect4" => connect4_spec(rest),
-            "woodpush" => woodpush_spec(rest),
-            _ => Err(SpecError::UnknownGame(excerpt(name))),
-        }
+        Games::built_in().spec(text)
     }
 }
 
-fn connect4_spec(size: &str) -> Result<GameSpec, SpecError> {
+fn connect4_spec(size: &str) -> Result<(String, AnyGame), SpecError> {
     let malformed = || SpecError::Connect4Size(excerpt(size));
     let (columns, rows) = size.split_once(['x', 'X']).ok_or_else(malformed)?;
     let (width, height) =
@@ -100,19 +126,19 @@ fn connect4_spec(size: &str) -> Result<GameSpec, SpecError> {
     } else {
         AnyGame::WideConnect4(Connect4::new(width, height)?)
     };
-    Ok(GameSpec { text: format!("connect4:{width}x{height}"), game })
+    Ok((format!("{width}x{height}"), game))
 }
 
-fn woodpush_spec(start: &str) -> Result<GameSpec, SpecError> {
+fn woodpush_spec(start: &str) -> Result<(String, AnyGame), SpecError> {
     if let Some(cells) = number(start) {
         let game = AnyGame::Woodpush(Woodpush::standard(cells as usize)?);
-        return Ok(GameSpec { text: format!("woodpush:{cells}"), game });
+        return Ok((cells.to_string(), game));
     }
     if start.is_empty() || start.chars().any(|c| c.is_ascii_digit()) {
         return Err(SpecError::WoodpushStart(excerpt(start)));
     }
     let game = AnyGame::Woodpush(Woodpush::from_text(start)?);
-    Ok(GameSpec { text: format!("woodpush:{}", start.to_ascii_uppercase()), game })
+    Ok((start.to_ascii_uppercase(), game))
 }
 
 /// A number in digits only; those too large for `u32` become `u32::MAX`, which no game accepts.
@@ -170,7 +196,8 @@ pub enum MoveError {
 }
 
 /// Reads moves, by their names, from the start of `game`. Names may follow each other directly or
-/// with spaces and commas between them.
+/// with spaces and commas between them; where the names of several legal moves fit what comes next,
+/// the longest is read.
 pub fn parse_moves<G: Game>(game: &G, text: &str) -> Result<Vec<Move>, MoveError> {
     let mut position = game.start();
     let mut played: Vec<Move> = Vec::new();
@@ -210,15 +237,39 @@ pub fn parse_moves<G: Game>(game: &G, text: &str) -> Result<Vec<Move>, MoveError
     Ok(played)
 }
 
-/// The names of moves from the start of `game`, one after the other: what [`parse_moves`] reads.
+/// The names of moves from the start of `game`, one after the other, for [`parse_moves`] to read. There
+/// is a comma after a name only where the name of another legal move would be read with what follows
+/// (columns 1 and 12, and the moves 1 and 2).
 pub fn format_moves<G: Game>(game: &G, moves: &[Move]) -> String {
     let mut position = game.start();
-    let mut text = String::new();
+    let mut steps: Vec<(String, Vec<String>)> = Vec::with_capacity(moves.len());
     for &mv in moves {
-        text.push_str(&game.move_name(&position, mv));
+        let name = game.move_name(&position, mv);
+        let mut legal = MoveList::new();
+        game.moves(&position, &mut legal);
+        let mut longer: Vec<String> =
+            legal.iter().map(|&other| game.move_name(&position, other)).collect();
+        longer.retain(|other| other.len() > name.len() && other.starts_with(&name));
+        steps.push((name, longer));
         game.play(&mut position, mv);
     }
-    text
+    // From the end, as it depends on what follows whether a comma is needed.
+    let reach = steps.iter().flat_map(|(_, longer)| longer).map(String::len).max().unwrap_or(0);
+    let mut parts: Vec<String> = Vec::with_capacity(moves.len());
+    // What follows without a comma, as far as a name can reach into it.
+    let mut following = String::new();
+    for (name, longer) in steps.into_iter().rev() {
+        let joined = format!("{name}{following}");
+        if longer.iter().any(|other| joined.starts_with(other.as_str())) {
+            following.clone_from(&name);
+            parts.push(format!("{name},"));
+        } else {
+            following = joined.chars().take(reach).collect();
+            parts.push(name);
+        }
+    }
+    parts.reverse();
+    parts.concat()
 }
 
 /// The position after `moves`, each of which is checked.

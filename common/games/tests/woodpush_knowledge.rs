@@ -27,14 +27,11 @@ struct Checker {
 
 impl Checker {
     fn new(text: &str, limit: u64) -> Checker {
-        Checker {
-            game: Woodpush::from_text(text).expect("a board"),
-            by_key: HashMap::new(),
-            left: limit,
-            decided: 0,
-            judged: 0,
-            narrowed: 0,
-        }
+        Checker::of(Woodpush::from_text(text).expect("a board"), limit)
+    }
+
+    fn of(game: Woodpush, limit: u64) -> Checker {
+        Checker { game, by_key: HashMap::new(), left: limit, decided: 0, judged: 0, narrowed: 0 }
     }
 
     /// The value, if there are visits enough.
@@ -195,6 +192,59 @@ fn a_hundred_thousand_random_positions_of_larger_boards_are_told_right() {
     }
     println!("{decided} random positions decided, {distinct} different keys");
     assert!(decided >= 100_000, "{decided}");
+}
+
+/// Every position of every game from every such board, without tables.
+fn check_without_tables(cells: usize, left: usize, right: usize) -> (u64, u64) {
+    let (mut judged, mut narrowed) = (0, 0);
+    for text in boards(cells, left, right) {
+        let game = Woodpush::from_text(&text).expect("a board").with_memory(0);
+        assert_eq!(game.memory(), 0);
+        let mut start = game.start();
+        let mut checker = Checker::of(game, 300_000);
+        checker.value(&mut start);
+        judged += checker.judged;
+        narrowed += checker.narrowed;
+        // Keys with tables and without may meet where solved positions are shared.
+        checker.game = Woodpush::from_text(&text).expect("a board");
+        checker.left = 300_000;
+        checker.value(&mut start);
+    }
+    (judged, narrowed)
+}
+
+#[test]
+fn without_tables_the_pieces_tell_right() {
+    for (cells, left, right) in [(6, 1, 1), (7, 1, 1), (6, 1, 2), (6, 2, 1), (7, 2, 1), (6, 2, 2)] {
+        let (judged, narrowed) = check_without_tables(cells, left, right);
+        assert!(judged > 0 && narrowed > 0, "{cells} {left} {right}");
+    }
+}
+
+/// A start that no tables are made for, whatever the memory: the bounds follow the pieces.
+#[test]
+fn boards_without_tables_have_bounds_by_their_pieces() {
+    let text = "LRLRLRLRLRLRLRLRLRLRLRLRLRLRLRL.";
+    let game = Woodpush::from_text(text).expect("a board").with_memory(u64::MAX);
+    assert_eq!(game.memory(), 0);
+    let mut position = game.start();
+    for step in 0..400 {
+        let pieces = |side| game.show(&position).matches(side).count() as i32;
+        let (left, right) = (pieces('L'), pieces('R'));
+        let bounds = game.static_bounds(&position);
+        let outcome = |score| game.scale().with_score(score).expect("on the scale");
+        if game.outcome(&position).is_none() {
+            assert!(bounds.lower >= outcome(-right) && bounds.upper <= outcome(left));
+        } else {
+            assert!(bounds.value().is_some());
+            break;
+        }
+        let mut moves = MoveList::new();
+        game.moves(&position, &mut moves);
+        game.play(&mut position, moves[step * step % moves.len()]);
+    }
+    let left = game.show(&position).matches(['L', 'R']).count();
+    assert!(left < 20, "{left} pieces are left");
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jlpns_games::spec::GameSpec;
+use jlpns_games::spec::{GameSpec, SpecError};
 
 use crate::search::Observer;
 use crate::{Findings, Job, SolvedPosition};
@@ -13,6 +13,12 @@ pub const STACK_BYTES: usize = 32 << 20;
 
 /// Makes a searcher for each solve.
 pub trait Searching: Send + Sync + 'static {
+    /// The game that a spec names, of those that this can search; `memory` bytes are for its own
+    /// tables and for what its searches take.
+    fn spec(&self, text: &str, _memory: u64) -> Result<GameSpec, SpecError> {
+        text.parse()
+    }
+
     /// A searcher for the game of a solve, for `slots` searches at a time, with `memory` bytes for
     /// all of their nodes and tables. The error is one sentence that says why there can be none.
     fn searcher(

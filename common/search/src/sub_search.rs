@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use jlpns_games::spec::{GameSpec, position_after};
+use jlpns_games::spec::{GameSpec, Games, SpecError, position_after};
 use jlpns_games::{Game, OutcomeScale, with_game};
 
 use crate::search::{Observer, SearchSettings, Store, search};
@@ -41,6 +41,25 @@ impl Searching for SubSearches {
     }
 }
 
+/// The same searches, of games that are listed here: those of other crates may be among them.
+#[derive(Clone, Debug)]
+pub struct SubSearchesOf(pub Games);
+
+impl Searching for SubSearchesOf {
+    fn spec(&self, text: &str, memory: u64) -> Result<GameSpec, SpecError> {
+        Ok(self.0.spec(text)?.with_memory(memory / 2))
+    }
+
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String> {
+        SubSearches.searcher(spec, memory.saturating_sub(spec.memory()), slots)
+    }
+}
+
 /// The same searches in the process of a coordinator, on its own game: what a game makes once, such as
 /// tables of what it knows, is made once for both.
 #[derive(Clone, Debug)]
@@ -56,14 +75,17 @@ impl EmbeddedSubSearches {
 }
 
 impl Searching for EmbeddedSubSearches {
+    fn spec(&self, text: &str, _memory: u64) -> Result<GameSpec, SpecError> {
+        if text == self.spec.as_str() { Ok(self.spec.clone()) } else { text.parse() }
+    }
+
     fn searcher(
         &self,
         spec: &GameSpec,
         memory: u64,
         slots: u32,
     ) -> Result<Arc<dyn Searcher>, String> {
-        let is_own = spec.as_str() == self.spec.as_str();
-        SubSearches.searcher(if is_own { &self.spec } else { spec }, memory, slots)
+        SubSearches.searcher(spec, memory, slots)
     }
 }
 

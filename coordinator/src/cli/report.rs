@@ -1,12 +1,12 @@
 //! What `jlpns solve` and `jlpns serve` tell of a solve: on its way and at its end.
 
-use jlpns_coordinator::driver::DriverHandle;
 use jlpns_solve::{Solve, SolveStatus};
 use serde::Serialize;
 
 use super::End;
 use super::output::{self, Answer, Output, effort, grouped, rate};
 use super::progress::Progress;
+use crate::driver::DriverHandle;
 
 /// The result of a solve, as `--output json` prints it.
 #[derive(Debug, Serialize)]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use bytesize::ByteSize;
-use jlpns_games::spec::format_moves;
+use jlpns_games::spec::{Games, format_moves};
 use jlpns_games::{Bounds, Game, with_game};
 use jlpns_search::search::{Growth, Observer, SearchSettings, Statistics, Stopped, Store, search};
 use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
@@ -17,7 +17,7 @@ use super::{CommandError, End, values};
 /// What `jlpns search` is given.
 #[derive(Debug, clap::Args)]
 pub struct SearchFlags {
-    /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
+    /// The game
     spec: String,
 
     /// The search to run [default: the fastest, alpha-beta]
@@ -30,7 +30,7 @@ pub struct SearchFlags {
     #[arg(long, allow_hyphen_values = true, env = "JLPNS_GOAL")]
     goal: Option<String>,
 
-    /// Moves to play from SPEC before the search, such as 44435 or s0s9
+    /// Moves to play from SPEC before the search
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     moves: String,
 
@@ -111,8 +111,8 @@ struct SearchResult {
 }
 
 /// Runs the search and prints its result.
-pub fn run(flags: &SearchFlags) -> Result<End, CommandError> {
-    let spec = values::spec(&flags.spec)?;
+pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
+    let spec = values::spec(&flags.spec, games)?.with_memory(flags.memory / 8);
     with_game!(spec.game(), game => run_game(game, spec.as_str(), flags))
 }
 
@@ -129,7 +129,7 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         store: flags.store,
         initialisation: flags.initialisation(),
         max_nodes: flags.max_nodes,
-        memory: flags.memory,
+        memory: flags.memory.saturating_sub(game.memory()),
         growth: Growth { a: flags.growth_a, b: flags.growth_b },
         epsilon: flags.epsilon,
         knowledge: flags.knowledge(),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use jlpns_coordinator::serve::serve_behind;
+use jlpns_games::spec::Games;
 use jlpns_solve::belief::Confirm;
 use tokio::net::TcpListener;
 use tracing::info;
@@ -16,6 +16,7 @@ use super::keeping::KeepingFlags;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, files, report, values};
+use crate::serve::serve_behind;
 
 /// What `jlpns serve` is given.
 #[derive(Debug, clap::Args)]
@@ -81,8 +82,8 @@ impl ServeFlags {
 }
 
 /// Serves until the game is solved, or until a signal comes.
-pub fn run(flags: &ServeFlags) -> Result<End, CommandError> {
-    let mut settings = flags.settings.settings(flags.memory)?;
+pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
+    let mut settings = flags.settings.settings(flags.memory, flags.keeping.is_kept(), games)?;
     settings.leases_ahead = true;
     settings.await_workers = flags.await_workers as usize;
     settings.lease_length = flags.lease;

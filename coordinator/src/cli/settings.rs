@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 use std::{process, thread};
 
+use jlpns_games::spec::Games;
 use jlpns_games::with_game;
 use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
@@ -41,7 +42,7 @@ const SUB_SEARCHES: [Algorithm; 8] = [
 /// The flags of both commands.
 #[derive(Debug, clap::Args)]
 pub struct SettingsFlags {
-    /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
+    /// The game
     spec: String,
 
     /// What to prove, such as '>=draw' or '<=-1', from the view of the player who moves first in
@@ -49,7 +50,7 @@ pub struct SettingsFlags {
     #[arg(long, allow_hyphen_values = true, env = "JLPNS_GOAL")]
     goal: Option<String>,
 
-    /// Moves to play from SPEC before the solve, such as 44435 or s0s9
+    /// Moves to play from SPEC before the solve
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     moves: String,
 
@@ -116,10 +117,20 @@ fn random_secret() -> u128 {
 }
 
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree; every worker is believed, nothing is
-    /// shared, and no lease is granted ahead of a free slot.
-    pub fn settings(&self, memory: u64) -> Result<SolveSettings, CommandError> {
-        let spec = values::spec(&self.spec)?;
+    /// What is asked for, with `memory` bytes for the tree and the tables of the game; every worker
+    /// is believed, nothing is shared, and no lease is granted ahead of a free slot.
+    ///
+    /// The keys of positions may depend on those tables. So for a solve that is kept on disk they are
+    /// what they are without a word about memory: its snapshots are read by runs with more or less.
+    pub fn settings(
+        &self,
+        memory: u64,
+        is_kept: bool,
+        games: &Games,
+    ) -> Result<SolveSettings, CommandError> {
+        let spec = values::spec(&self.spec, games)?;
+        let spec = if is_kept { spec } else { spec.with_memory(memory / 4) };
+        let memory = memory.saturating_sub(spec.memory());
         let (goal, moves) = with_game!(spec.game(), game => {
             let goal = values::goal(jlpns_games::Game::scale(game), self.goal.as_deref())?;
             (goal, values::moves(game, &self.moves)?)

@@ -4,7 +4,6 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use jlpns_coordinator::status::from_wire;
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
@@ -14,6 +13,7 @@ use super::ask::ask;
 use super::output::{self, Answer, Output, grouped, rate};
 use super::report::rests_on;
 use super::{CommandError, End, values};
+use crate::status::from_wire;
 
 /// How long a coordinator may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);

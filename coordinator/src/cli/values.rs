@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use jlpns_games::spec::{GameSpec, SpecError, parse_moves};
+use jlpns_games::spec::{GameSpec, Games, parse_moves};
 use jlpns_games::{Game, Goal, Move, OutcomeScale};
 use jlpns_link::connect::{AddressError, Dial};
 use jlpns_link::credentials::CredentialFlags;
@@ -71,8 +71,8 @@ pub fn confirm() -> impl TypedValueParser<Value = Confirm> {
 }
 
 /// The game. Not read by clap, which would repeat a text of any length in its message.
-pub fn spec(text: &str) -> Result<GameSpec, CommandError> {
-    text.parse().map_err(|e: SpecError| CommandError::bad_value("SPEC", text, e))
+pub fn spec(text: &str, games: &Games) -> Result<GameSpec, CommandError> {
+    games.spec(text).map_err(|e| CommandError::bad_value("SPEC", text, e))
 }
 
 /// The value of `--goal`, which needs the outcomes of the game.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jlpns_games::spec::GameSpec;
 use jlpns_link::connect::Line;
 use jlpns_link::distrust::lost;
 use jlpns_proto::convert::{WireError, at_most, in_range, solved_positions};
@@ -229,10 +228,8 @@ impl Client {
         // Searches of a stream that is lost belong to leases that were taken back.
         self.stop_all();
         if self.solve.as_ref().is_none_or(|solve| solve.id != welcome.solve_id) {
-            let spec: GameSpec = welcome
-                .spec
-                .parse()
-                .map_err(|error: jlpns_games::spec::SpecError| confusing(error.to_string()))?;
+            let spec = self.searching.spec(&welcome.spec, self.config.memory);
+            let spec = spec.map_err(|error| confusing(error.to_string()))?;
             self.held.clear();
             self.unacknowledged.clear();
             self.solve = None;

@@ -1,5 +1,7 @@
 //! The bitboards against the rules written out.
 
+mod nearly_full;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,6 @@
+mod families;
+mod names;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -6,13 +9,17 @@ fn refused(text: &str) -> SpecError {
     text.parse::<GameSpec>().expect_err(text)
 }
 
+fn unknown(name: &str) -> SpecError {
+    SpecError::UnknownGame(name.to_owned(), Games::built_in().notations())
+}
+
 #[test]
 fn specs_that_name_no_game_are_refused() {
     for (text, name) in [("", ""), (":", ""), ("chess:8x8", "chess"), ("7x6", "7x6")] {
-        assert_eq!(refused(text), SpecError::UnknownGame(name.to_owned()), "{text}");
+        assert_eq!(refused(text), unknown(name), "{text}");
     }
     let long = "g".repeat(100_000);
-    assert_eq!(refused(&long), SpecError::UnknownGame(format!("{}...", "g".repeat(40))));
+    assert_eq!(refused(&long), unknown(&format!("{}...", "g".repeat(40))));
 }
 
 #[test]
@@ -55,7 +62,7 @@ fn starts_of_woodpush_that_are_none_are_refused() {
 #[test]
 fn errors_say_what_was_wrong_and_what_would_be_right() {
     for (text, wrong, right) in [
-        ("chess:8x8", "'chess'", "connect4:COLUMNSxROWS"),
+        ("chess:8x8", "'chess'", "write connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD"),
         ("connect4:7", "'7'", "connect4:7x6"),
         ("connect4:0x4", "0x4", "at least one column and one row"),
         ("connect4:12x12", "12 columns and 12 rows", "at most 128"),
@@ -97,6 +104,12 @@ fn spec() -> impl Strategy<Value = String> {
     let rows = prop::collection::vec("[LR.]", woodpush::MIN_CELLS..=woodpush::MAX_CELLS)
         .prop_map(|row| format!("woodpush:L{}R", &row.concat()[2..]));
     prop_oneof![connect4, cells, rows]
+}
+
+/// The name of a game, a colon, and a text.
+fn after_a_name(text: &'static str) -> BoxedStrategy<String> {
+    let names: Vec<&str> = BUILT_IN.iter().map(|family| family.name).collect();
+    (prop::sample::select(names), text).prop_map(|(name, text)| format!("{name}:{text}")).boxed()
 }
 
 /// The moves of a game that are chosen by these numbers.
@@ -164,8 +177,9 @@ proptest! {
 
     #[test]
     fn any_text_is_read_or_refused_in_one_short_sentence(
-        text in prop_oneof!["\\PC{0,60}", "(connect4|woodpush):\\PC{0,60}",
-                            "connect4:[0-9x]{0,12}", "woodpush:[LRlr.0-9]{0,40}"],
+        text in prop_oneof![
+            "\\PC{0,60}".boxed(), after_a_name("\\PC{0,60}"), after_a_name("[0-9x]{0,12}"),
+            after_a_name("[LRlr.0-9]{0,40}")],
         moves in prop_oneof!["\\PC{0,60}", "[sp0-9 ,]{0,40}", "[0-9a-z]{0,40}"]) {
         match text.parse::<GameSpec>() {
             Err(error) => {

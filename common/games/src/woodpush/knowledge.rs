@@ -8,8 +8,9 @@ use super::board::Board;
 use super::numbering::Numbering;
 use crate::{Bounds, Outcome, OutcomeScale, Player};
 
-/// The most boards that tables are made for: some 25 bytes each.
-pub(super) const MAX_BOARDS: u64 = 1 << 21;
+/// The bytes of a board in the tables.
+pub(super) const TABLE_BYTES: u64 =
+    (2 * size_of::<u32>() + 2 * (size_of::<Bounds>() + size_of::<u32>())) as u64;
 /// No component.
 pub(super) const NONE: u32 = u32::MAX;
 

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::board::Board;
 use super::knowledge::{Fold, seen};
 use super::{Line, Woodpush};
 use crate::{Bounds, Game, Move, MoveList, Player, Survey};
@@ -15,26 +16,39 @@ pub(super) struct Look {
 }
 
 impl Woodpush {
+    /// What the pieces alone tell: they only ever leave the board, and whoever wins has no more of
+    /// them at the end than now.
+    fn bounds_by_pieces(&self, board: Board) -> Bounds {
+        let outcome =
+            |score| self.scale.with_score(score).expect("no more pieces than at the start");
+        match board.score() {
+            Some(score) => Bounds::exactly(outcome(score)),
+            None => Bounds {
+                lower: outcome(-(board.right.count_ones() as i32)),
+                upper: outcome(board.left.count_ones() as i32),
+            },
+        }
+    }
+
     pub(super) fn look(&self, position: &Line) -> Look {
         let mut judged = SmallVec::new();
         if let Some(outcome) = self.outcome(position) {
             return Look { bounds: Bounds::exactly(outcome), judged };
         }
         let player = position.to_move;
-        let Some(knowledge) = self.knowledge() else {
-            let bounds = self.scale.bounds();
-            self.each_move(position, |mv, _| {
-                judged.push((mv, bounds));
-                true
-            });
-            return Look { bounds, judged };
-        };
+        let knowledge = self.knowledge();
         // What one of the moves is sure to get.
         let mut floor = i32::MIN;
-        let of_board = knowledge.bounds(position.board, player);
+        let of_board = match knowledge {
+            Some(knowledge) => knowledge.bounds(position.board, player),
+            None => self.bounds_by_pieces(position.board),
+        };
         let mut fold = Fold::new(player);
         self.each_move(position, |mv, next| {
-            let bounds = knowledge.bounds_after(position.board, next, player.opponent());
+            let bounds = match knowledge {
+                Some(known) => known.bounds_after(position.board, next, player.opponent()),
+                None => self.bounds_by_pieces(next),
+            };
             fold.add(bounds, true);
             floor = floor.max(seen(bounds, player).0);
             judged.push((mv, bounds));
@@ -49,7 +63,7 @@ impl Woodpush {
             needs_floor &= !is_floor;
             is_floor || upper > floor
         });
-        let bounds = fold.bounds(knowledge.stuck).intersection(of_board);
+        let bounds = fold.bounds(self.stuck).intersection(of_board);
         Look { bounds: bounds.expect("both hold"), judged }
     }
 }

@@ -11,7 +11,8 @@
 //! | `components.rs` | which boards can lead to each other |
 //! | `retrograde.rs` | tables of what is known of each board, and how they are filled |
 //! | `knowledge.rs` | what the tables say |
-//! | `look.rs` | what they say of a position with its history |
+//! | `room.rs` | how large they may be |
+//! | `look.rs` | what they say of a position with its history; without them, what its pieces say |
 
 mod board;
 mod components;
@@ -19,11 +20,14 @@ mod knowledge;
 mod look;
 mod numbering;
 mod retrograde;
+mod room;
 
 use std::sync::{Arc, OnceLock};
 
 use board::Board;
-use knowledge::Knowledge;
+use knowledge::{Knowledge, TABLE_BYTES};
+use numbering::Numbering;
+use room::Room;
 
 use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
 
@@ -38,6 +42,9 @@ pub struct Woodpush {
     cells: u32,
     start: Board,
     scale: OutcomeScale,
+    /// What a player who has no move gets: Left, Right.
+    stuck: [Outcome; 2],
+    room: Room,
     /// Filled when it is first asked for; nothing if the game has too many boards.
     knowledge: Arc<OnceLock<Option<Knowledge>>>,
 }
@@ -118,11 +125,14 @@ impl Woodpush {
             _ => {}
         }
         let (left, right) = (board.left.count_ones() as i32, board.right.count_ones() as i32);
-        let scores = (-right..=left).filter(|&score| score != 0);
+        let scale = OutcomeScale::scores((-right..=left).filter(|&score| score != 0));
+        let outcome = |score| scale.with_score(score).expect("both sides have pieces");
         Ok(Woodpush {
             cells: cells as u32,
             start: board,
-            scale: OutcomeScale::scores(scores),
+            stuck: [outcome(-1), outcome(1)],
+            scale,
+            room: Room::default(),
             knowledge: Arc::default(),
         })
     }
@@ -136,7 +146,7 @@ impl Woodpush {
     /// What is known of the boards, if they are few enough.
     #[inline]
     fn knowledge(&self) -> Option<&Knowledge> {
-        let make = || Knowledge::new(self.line(), self.start, &self.scale);
+        let make = || Knowledge::new(self.line(), self.start, &self.scale, self.stuck, self.room);
         self.knowledge.get_or_init(make).as_ref()
     }
 
@@ -173,23 +183,26 @@ impl Game for Woodpush {
         position.to_move
     }
 
+    fn with_memory(self, bytes: u64) -> Woodpush {
+        let room = Room::of(bytes);
+        if room == self.room { self } else { Woodpush { room, knowledge: Arc::default(), ..self } }
+    }
+
+    fn memory(&self) -> u64 {
+        let numbering = Numbering::new(self.cells, self.start.pieces(), self.room.boards);
+        numbering.map_or(0, |numbering| numbering.len() as u64 * TABLE_BYTES)
+    }
+
     fn outcome(&self, position: &Line) -> Option<Outcome> {
-        let Board { left, right } = position.board;
-        let score = if left == 0 || right == 0 {
-            left.count_ones() as i32 - right.count_ones() as i32
-        } else {
-            let mut stuck = true;
-            self.each_move(position, |_, _| {
-                stuck = false;
-                false
-            });
-            match (stuck, position.to_move) {
-                (false, _) => return None,
-                (true, Player::Max) => -1,
-                (true, Player::Min) => 1,
-            }
-        };
-        self.scale.with_score(score)
+        if let Some(score) = position.board.score() {
+            return self.scale.with_score(score);
+        }
+        let mut stuck = true;
+        self.each_move(position, |_, _| {
+            stuck = false;
+            false
+        });
+        stuck.then_some(self.stuck[position.to_move as usize])
     }
 
     fn moves(&self, position: &Line, moves: &mut MoveList) {

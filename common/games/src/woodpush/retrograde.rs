@@ -2,26 +2,29 @@
 
 use super::board::Board;
 use super::components::{Components, Reach};
-use super::knowledge::{Knowledge, MAX_BOARDS, NONE};
+use super::knowledge::{Knowledge, NONE};
 use super::numbering::Numbering;
-use crate::{Bounds, OutcomeScale, Player};
+use super::room::Room;
+use crate::{Bounds, Outcome, OutcomeScale, Player};
 
-/// The most states of a component of which it is worked out which lead to which: a bit for each
-/// pair, 128 MiB.
-const MAX_REACH: usize = 1 << 15;
 const PLAYERS: [Player; 2] = [Player::Max, Player::Min];
 
 impl Knowledge {
     /// What can be known of the boards that `start` leads to, on `line` (all cells, as a mask),
     /// unless there are too many.
-    pub fn new(line: u32, start: Board, scale: &OutcomeScale) -> Option<Knowledge> {
-        let numbering = Numbering::new(line.count_ones(), start.pieces(), MAX_BOARDS)?;
-        let score = |score| scale.with_score(score).expect("both sides have pieces at the start");
+    pub fn new(
+        line: u32,
+        start: Board,
+        scale: &OutcomeScale,
+        stuck: [Outcome; 2],
+        room: Room,
+    ) -> Option<Knowledge> {
+        let numbering = Numbering::new(line.count_ones(), start.pieces(), room.boards)?;
         let count = numbering.len();
         let mut knowledge = Knowledge {
             line,
             scale: scale.clone(),
-            stuck: [score(-1), score(1)],
+            stuck,
             numbering,
             component: vec![NONE; count],
             place: vec![0; count],
@@ -36,7 +39,7 @@ impl Knowledge {
             }
             let members: Vec<Board> = members.iter().map(|&n| boards[n as usize]).collect();
             if members.len() > 1 {
-                knowledge.note_repetitions(&members);
+                knowledge.note_repetitions(&members, room);
             }
             knowledge.bound(&members);
         }
@@ -82,13 +85,16 @@ impl Knowledge {
 
     /// Finds the moves of a component that may recreate a board: those to boards from which, with
     /// either player to move, there is a way to the state of the move.
-    fn note_repetitions(&mut self, members: &[Board]) {
+    fn note_repetitions(&mut self, members: &[Board], room: Room) {
         let local = |knowledge: &Knowledge, board, player: Player| {
             let number = knowledge.numbering.number(board) as usize;
             knowledge.place[number] * 2 + player as u32
         };
-        let mut successors = Vec::with_capacity(members.len() * 2);
-        self.each_state(members, |_, board, player| {
+        let states = members.len() * 2;
+        let mut successors = Vec::new();
+        // Without a look at them, any move that stays may recreate a board.
+        let looked_at = if states <= room.reach { members } else { &[] };
+        self.each_state(looked_at, |_, board, player| {
             let mut list = Vec::new();
             board.each_candidate(self.line, player, |_, next| {
                 if self.stays(board, next) {
@@ -98,8 +104,8 @@ impl Knowledge {
             });
             successors.push(list);
         });
-        let reach = (successors.len() <= MAX_REACH).then(|| Reach::new(&successors));
-        let mut noted = Vec::with_capacity(successors.len());
+        let reach = (states <= room.reach).then(|| Reach::new(&successors));
+        let mut noted = Vec::with_capacity(states);
         self.each_state(members, |state, board, player| {
             let here = local(self, board, player);
             let (mut bits, mut bit) = (0, 1);

@@ -1,6 +1,7 @@
 //! The rules against a second implementation of them, cell by cell.
 
 mod keys;
+mod sure_moves;
 
 use proptest::prelude::*;
 
