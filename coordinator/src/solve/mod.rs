@@ -142,6 +142,9 @@ pub struct Solve {
     over: bool,
 }
 
+/// How long the tree may wait for a slice of the freeing that was put off, when nothing happens.
+const TIDY_AFTER: Duration = Duration::from_millis(10);
+
 impl Solve {
     /// A solve with nothing but its root. Errors if the moves are not legal.
     pub fn new(settings: SolveSettings) -> Result<Solve, MoveError> {
@@ -271,7 +274,11 @@ impl Solve {
         let missed = self.is_answered().then(|| self.missed.values());
         let back = missed.into_iter().flatten().filter(|&&until| until > self.heard).min().copied();
         let share = self.sharing.next_due();
-        [self.scheduler.next_deadline(), pulse, parked, back, share].into_iter().flatten().min()
+        let untidy = (!self.over && self.tree.is_untidy()).then(|| self.heard + TIDY_AFTER);
+        [self.scheduler.next_deadline(), pulse, parked, back, share, untidy]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Notes the time. If nothing was heard for long, not even a tick, this process was stopped,
@@ -324,6 +331,7 @@ impl Solve {
         if self.over {
             return;
         }
+        self.tree.tidy();
         self.call_off_moot();
         self.make_snapshot_when_due();
         if !self.announce_end() {
