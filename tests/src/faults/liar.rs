@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use jlpns_common::{EffortPair, Job};
 use jlpns_proto::v1;
-use jlpns_worker::slots::{Searcher, Searching};
-use jlpns_worker::sub_search::SubSearches;
+use jlpns_search::searcher::{Searcher, Searching};
+use jlpns_search::sub_search::SubSearches;
+use jlpns_search::{EffortPair, Job};
 
 /// The memory of its searches, in bytes.
 const MEMORY: u64 = 64 << 20;
@@ -49,7 +49,7 @@ impl Liar {
             lease_id: lease.lease_id,
             findings: Some(v1::Findings::from(&findings)),
             elapsed_us: 1,
-            subject: Some(v1::Subject::from(&job)),
+            subject: Some(v1::Subject { seal: lease.seal, ..v1::Subject::from(&job) }),
         }
     }
 }
