@@ -143,6 +143,9 @@ pub struct Solve {
     over: bool,
 }
 
+/// How long the tree may wait for a slice of the freeing that was put off, when nothing happens.
+const TIDY_AFTER: Duration = Duration::from_millis(10);
+
 impl Solve {
     /// A solve with nothing but its root. Errors if the moves are not legal.
     pub fn new(settings: SolveSettings) -> Result<Solve, MoveError> {
@@ -285,7 +288,11 @@ impl Solve {
         let share = self.sharing.next_due();
         let disputed = self.belief.rechecks().count(Why::Dispute) > 0;
         let disputes = disputed.then_some(self.disputes_told);
-        [self.scheduler.next_deadline(), pulse, parked, share, disputes].into_iter().flatten().min()
+        let untidy = (!self.over && self.tree.is_untidy()).then(|| self.heard + TIDY_AFTER);
+        [self.scheduler.next_deadline(), pulse, parked, share, disputes, untidy]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Says now and then that machines contradict each other, as long as nobody has decided.
@@ -347,6 +354,7 @@ impl Solve {
         if self.over {
             return;
         }
+        self.tree.tidy();
         self.call_off_moot();
         self.make_snapshot_when_due();
         if !self.announce_end() {

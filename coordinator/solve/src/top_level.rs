@@ -82,6 +82,10 @@ pub trait TopLevel: Send {
         question: Question,
         findings: &Findings,
     ) -> bool;
+    /// Does a slice of the freeing that was put off. Whether there is more.
+    fn tidy(&mut self) -> bool;
+    /// Whether there is any that should not wait for long.
+    fn is_untidy(&self) -> bool;
     /// The leased nodes whose jobs have become moot since the last call.
     fn take_moot(&mut self) -> Vec<NodeId>;
     /// The keys of the position at the end of `moves` and of those one move on.
@@ -278,6 +282,14 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let asked = self.asked(question);
         let mut position = self.position(moves);
         self.graph.fold(node.id, &mut position, asked, findings)
+    }
+
+    fn tidy(&mut self) -> bool {
+        self.graph.tidy()
+    }
+
+    fn is_untidy(&self) -> bool {
+        self.graph.is_untidy()
     }
 
     fn take_moot(&mut self) -> Vec<NodeId> {

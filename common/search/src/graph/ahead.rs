@@ -17,6 +17,14 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
         prefetch(&self.pairs[id.0 as usize * self.width.get()]);
     }
 
+    /// Begins to load where the index has a key.
+    #[inline]
+    pub fn load_place(&self, key: K) {
+        if self.merge {
+            self.index.load(key);
+        }
+    }
+
     /// Begins to load a node's key.
     #[inline]
     pub fn load_key(&self, id: NodeId) {
@@ -28,7 +36,7 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
     pub fn load_child_list(&self, id: NodeId) {
         let first = self.node(id).first_edge;
         if first != NONE {
-            prefetch(&self.edges[first as usize]);
+            self.edges.load(first);
         }
     }
 

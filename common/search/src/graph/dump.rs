@@ -152,7 +152,10 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
         }
         (graph.created, graph.expansions, graph.shed) = (created, expansions, shed);
+        // Some nodes may have been about to be freed.
+        graph.store.orphan_all_but(graph.root);
         graph.update_everything();
+        graph.tidy_up();
         Ok(graph)
     }
 

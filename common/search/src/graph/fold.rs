@@ -1,11 +1,10 @@
 //! Expanding frontier nodes, with what a sub-search found about them or without.
 
-use jlpns_games::{Game, MoveList};
+use jlpns_games::{Game, Move, MoveList};
 use smallvec::SmallVec;
 
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
-use crate::graph::store::MAX_NODES;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
 use crate::job::{ChildFindings, Findings};
@@ -15,26 +14,20 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// no change, if there is no room.
     pub fn expand(&mut self) -> bool {
         let Some(&node) = self.path.last() else { return false };
-        if !self.has_room() {
-            return false;
-        }
         let mut position = self.position.clone();
-        self.add_children(node, &mut position, None);
-        self.update_from(node);
-        true
-    }
-
-    /// Whether there is room for the children of one more node, after freeing what can be freed.
-    fn has_room(&mut self) -> bool {
-        if self.is_within_memory() {
-            return true;
+        let moves = self.expansion(node, &position);
+        if !self.has_room(moves.len()) {
+            // Nobody waits for this search: what can be freed is found in one go.
+            self.begin_pruning(true);
+            self.tidy_up();
+            if !self.has_room(moves.len()) {
+                return false;
+            }
         }
-        self.prune();
-        self.is_within_memory()
-    }
-
-    fn is_within_memory(&self) -> bool {
-        self.bytes() < self.settings.memory && self.live() < MAX_NODES - usize::from(u16::MAX)
+        self.add_children(node, &mut position, &moves, None);
+        self.update_from(node);
+        self.tidy_up();
+        true
     }
 
     /// Folds in what a sub-search found out about a frontier node, leased or not, at `position`:
@@ -57,7 +50,11 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.release(node);
         let settled = findings.efforts.iter().all(|pair| pair.is_solved());
         let expandable = self.store.is_leaf(node) && !self.is_settled(node) && !settled;
-        let expanded = expandable && (self.has_room() || self.shed_all_but(node));
+        let moves = if expandable { self.expansion(node, position) } else { MoveList::new() };
+        self.begin_pruning_if_nearly_full();
+        self.tidy_a_little();
+        let expanded =
+            expandable && (self.has_room(moves.len()) || self.make_room(moves.len(), node));
         if !self.store.is_live(node) {
             // Making room has shown that nothing depends on the node any more.
             self.update_all();
@@ -65,7 +62,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
         if expanded {
             let found = (!findings.children.is_empty()).then_some((asked, &findings.children[..]));
-            self.add_children(node, position, found);
+            self.add_children(node, position, &moves, found);
         } else if self.learn(node, asked, &findings.efforts) && !self.store.is_leaf(node) {
             // Its numbers come from below, and what is settled is not computed again: so nobody
             // else would tell its parents.
@@ -121,15 +118,17 @@ impl<G: Game, W: Width> Graph<G, W> {
         &mut self,
         node: NodeId,
         position: &mut G::Position,
+        moves: &[Move],
         found: Option<(usize, &[ChildFindings])>,
     ) {
-        let moves = self.expansion(node, position);
         let depth = self.store.node(node).depth.saturating_add(1);
         let mut keys: SmallVec<[G::Key; 64]> = SmallVec::new();
-        for &mv in &moves {
+        for &mv in moves {
             self.game.play(position, mv);
-            keys.push(self.game.key(position));
+            let key = self.game.key(position);
             self.game.undo(position, mv);
+            self.store.load_place(key);
+            keys.push(key);
         }
         // All at once, so that the processor waits for the memory of all at once.
         let known: SmallVec<[_; 64]> = keys.iter().map(|&key| self.store.find(key)).collect();
@@ -151,6 +150,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                     self.game.play(position, mv);
                     let child = self.store.add(key, self.game.to_move(position), depth);
                     self.created += 1;
+                    self.pruning.note_new(child);
                     let (game, store) = (&self.game, &mut self.store);
                     self.evaluation
                         .new_node(game, position, |i, pair| store.pairs_mut(child)[i] = pair);
@@ -176,6 +176,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
         }
         self.store.link(node, &children);
+        self.note_linked(node);
         self.expansions += 1;
     }
 }

@@ -144,11 +144,4 @@ impl<G: Game, W: Width> Graph<G, W> {
             *pair = if actual.is_solved() { *actual } else { pretended };
         }
     }
-
-    /// A leased node is about to be freed: its job is moot.
-    pub(super) fn note_freed(&mut self, node: NodeId) {
-        self.leased -= 1;
-        self.actual.remove(&node);
-        self.moot.push(node);
-    }
 }

@@ -25,6 +25,11 @@ impl Locks {
         Locks { words: HashMap::default(), counts: Box::new([0; COUNTS]) }
     }
 
+    /// The bytes that the locked nodes take.
+    pub fn bytes(&self) -> usize {
+        self.words.capacity() * size_of::<(NodeId, u32)>()
+    }
+
     /// The locked thresholds of a node.
     #[inline]
     pub fn get(&self, node: NodeId) -> u32 {

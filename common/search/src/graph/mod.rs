@@ -9,21 +9,25 @@
 //! graph has no cycles because games are finite and a key never recurs within one. With merging
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
-//! - `store`: nodes, edges and index; `parents`: the way up; `ahead`: loading them before they are
-//!   read.
+//! - `store`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
+//!   `freeing` gives their places back; `ahead`: loading them before they are read.
 //! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `regrow`: growing it anew when verdicts are taken back.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
+//! - `tidy`: the part of that work that is done in slices.
 //! - `dump`: the graph as bytes, and back.
 
 mod ahead;
 mod change;
 mod descent;
 mod dump;
+mod edges;
 mod fold;
+mod freeing;
+mod index;
 mod lease;
 mod locks;
 mod parents;
@@ -31,6 +35,7 @@ mod regrow;
 mod relevance;
 mod shed;
 mod store;
+mod tidy;
 mod update;
 
 #[cfg(test)]
@@ -42,6 +47,8 @@ pub use dump::DumpError;
 use jlpns_games::{Game, Move, MoveList};
 pub use lease::Selection;
 use locks::Locks;
+use relevance::Pruning;
+use shed::Hand;
 pub use shed::Shed;
 use smallvec::SmallVec;
 pub use store::NodeId;
@@ -96,8 +103,10 @@ pub struct Graph<G: Game, W> {
     leased: usize,
     expansions: u64,
     created: u64,
-    /// How often the graph was full and shed nodes, and how many.
+    /// What was shed because the graph was full.
     shed: Shed,
+    hand: Hand,
+    pruning: Pruning,
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
@@ -138,6 +147,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             expansions: 0,
             created: 1,
             shed: Shed::default(),
+            hand: Hand::default(),
+            pruning: Pruning::default(),
         }
     }
 
@@ -206,9 +217,15 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.shed
     }
 
-    /// The bytes that nodes, edges and index take.
+    /// The bytes that the graph takes: nodes, edges and index with their free places, what is
+    /// noted of leased and locked nodes, and, where there are several thresholds, what pruning
+    /// needs.
     pub fn bytes(&self) -> u64 {
-        self.store.bytes()
+        let leased = self.actual.capacity() * size_of::<(NodeId, Pairs)>();
+        let several = self.evaluation.width() > 1;
+        let pruning = if several { self.pruning.bytes(self.store.places()) } else { 0 };
+        let aside = self.locks.bytes() + leased + pruning;
+        (self.store.bytes() + aside) as u64
     }
 
     /// The position at the end of the last descent.

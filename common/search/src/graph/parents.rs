@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::store::{NONE, Node, SEVERAL_PARENTS, Store};
+use crate::graph::store::{NONE, Node, ORPHAN, SEVERAL_PARENTS, Store};
 use crate::large_pages::{LargePages, LargeVec};
 use crate::prefetch::prefetch;
 
@@ -38,9 +38,15 @@ impl Default for Parents {
 }
 
 impl Parents {
-    /// The bytes of the cells in use.
+    /// The bytes of all cells, the free ones included.
     pub fn bytes(&self) -> usize {
-        self.live * size_of::<Cell>()
+        self.cells.len() * size_of::<Cell>()
+    }
+
+    /// How many bytes more there are when this many nodes have got one more parent.
+    pub fn growth_for(&self, nodes: usize) -> usize {
+        // For each one cell at the most; its second parent and the first share that.
+        nodes.saturating_sub(self.cells.len() - self.live) * size_of::<Cell>()
     }
 
     /// A list of one.
@@ -145,7 +151,9 @@ impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
         let Node { parent: first, flags, .. } = *self.node(child);
         let first = match (first, flags & SEVERAL_PARENTS) {
             (NONE, _) => {
-                self.node_mut(child).parent = parent.0;
+                let node = self.node_mut(child);
+                node.parent = parent.0;
+                node.flags &= !ORPHAN;
                 return;
             }
             (only, 0) => self.parents.list(only),

@@ -45,6 +45,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             self.regrow_below(self.root, &mut anew, &mut root_position, verdict);
         }
         anew.update_everything();
+        anew.tidy_up();
         anew.created = self.created;
         anew.expansions = self.expansions;
         anew.shed = self.shed;
@@ -123,7 +124,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             found.push(ChildFindings { mv, efforts: efforts.to_vec() });
             before.push(child);
         }
-        anew.add_children(new, position, Some((0, &found)));
+        anew.add_children(new, position, &moves, Some((0, &found)));
         let linked: SmallVec<[NodeId; 64]> = anew.store.children(new).collect();
         let mut below = Vec::new();
         for (index, (&mv, child)) in moves.iter().zip(before).enumerate() {

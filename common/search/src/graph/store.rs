@@ -1,13 +1,11 @@
 //! The memory of a search graph: nodes, the edges between them, and the index by key.
 
-use std::hash::BuildHasher;
-
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use jlpns_games::Player;
 
 use crate::effort::EffortPair;
 use crate::efforts::Width;
+use crate::graph::edges::Edges;
+use crate::graph::index::Index;
 use crate::graph::parents::Parents;
 use crate::large_pages::{LargePages, LargeVec};
 
@@ -32,16 +30,13 @@ const MAX_TO_MOVE: u8 = 1;
 const LEASED: u8 = 2;
 const QUEUED: u8 = 4;
 const ON_PATH: u8 = 8;
-const FREE: u8 = 16;
+pub(super) const FREE: u8 = 16;
 pub(super) const SEVERAL_PARENTS: u8 = 32;
 const RESCAN: u8 = 64;
+pub(super) const ORPHAN: u8 = 128;
 
-/// The last edge of its node: the edges of a node lie side by side, and each is the number of a
-/// child.
-const LAST: u32 = 1 << 31;
-
-/// The most nodes that a graph can have.
-pub(super) const MAX_NODES: usize = LAST as usize;
+/// The most nodes that a graph can have: a bit of each edge says more than the number of a child.
+pub(super) const MAX_NODES: usize = 1 << 31;
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -69,6 +64,15 @@ impl Mark {
     }
 }
 
+/// Bytes that are to be added to those of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Growth {
+    pub nodes: usize,
+    /// For edges and lists of parents.
+    pub lists: usize,
+    pub index: usize,
+}
+
 /// The nodes and edges of a graph.
 #[derive(Debug)]
 pub(super) struct Store<K, W> {
@@ -76,21 +80,17 @@ pub(super) struct Store<K, W> {
     pub(super) keys: LargeVec<K>,
     pub(super) nodes: LargeVec<Node>,
     pub(super) pairs: LargeVec<EffortPair>,
-    pub(super) edges: LargeVec<u32>,
-    /// The first free block of edges of each size; the first edge of a free block is the number of
-    /// the next.
-    free_edges: Vec<u32>,
+    pub(super) edges: Edges,
     pub(super) parents: Parents,
-    free_nodes: u32,
-    index: HashTable<u32, LargePages>,
-    /// Always the same, so that [`Store::bytes`] is the same in every run: when the memory is full
-    /// depends on it.
-    hasher: FixedState,
+    pub(super) free_nodes: u32,
+    /// Nodes that had no parent left when they came in here, and are to be freed if that is so
+    /// still.
+    pub(super) orphans: Vec<NodeId>,
+    pub(super) index: Index,
     /// Whether nodes are found by key: without it every way to a position has its own node.
-    merge: bool,
-    live: usize,
+    pub(super) merge: bool,
+    pub(super) live: usize,
     peak: usize,
-    live_edges: usize,
 }
 
 impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
@@ -100,16 +100,14 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
             keys: LargeVec::new_in(LargePages),
             nodes: LargeVec::new_in(LargePages),
             pairs: LargeVec::new_in(LargePages),
-            edges: LargeVec::new_in(LargePages),
-            free_edges: Vec::new(),
+            edges: Edges::default(),
             parents: Parents::default(),
             free_nodes: NONE,
-            index: HashTable::new_in(LargePages),
-            hasher: FixedState::default(),
+            orphans: Vec::new(),
+            index: Index::default(),
             merge,
             live: 0,
             peak: 0,
-            live_edges: 0,
         }
     }
 
@@ -121,13 +119,27 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         self.peak
     }
 
-    /// The bytes of the nodes and edges in use and of all index slots. The places of freed nodes
-    /// and edges are used again before new ones are taken.
-    pub fn bytes(&self) -> u64 {
-        let node = size_of::<K>() + size_of::<Node>() + self.width.get() * size_of::<EffortPair>();
-        let slots = if self.merge { self.index.allocation_size() } else { 0 };
-        let edges = self.live_edges * size_of::<u32>() + self.parents.bytes();
-        (self.live * node + edges + slots) as u64
+    /// The bytes of a node without its edges and its places in lists and index.
+    pub fn node_bytes(&self) -> usize {
+        size_of::<K>() + size_of::<Node>() + self.width.get() * size_of::<EffortPair>()
+    }
+
+    /// The bytes of all nodes, edges, lists and index places, the free ones included: those are
+    /// used again before new ones are taken, and stay in memory until then.
+    pub fn bytes(&self) -> usize {
+        let orphans = self.orphans.capacity() * size_of::<NodeId>();
+        let lists = self.edges.bytes() + self.parents.bytes() + self.index.bytes();
+        self.nodes.len() * self.node_bytes() + lists + orphans
+    }
+
+    /// What is to be added to the memory when a node gets `count` children, new ones at the most.
+    pub fn growth_for(&self, count: usize) -> Growth {
+        let free = self.nodes.len() - self.live;
+        Growth {
+            nodes: count.saturating_sub(free) * self.node_bytes(),
+            lists: self.edges.growth_for(count) + self.parents.growth_for(count),
+            index: if self.merge { self.index.growth_for(count) } else { 0 },
+        }
     }
 
     #[inline]
@@ -152,8 +164,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         self.pairs.reserve(nodes * self.width.get());
         self.edges.reserve(edges);
         if self.merge {
-            let (keys, hasher) = (&self.keys, &self.hasher);
-            self.index.reserve(nodes, |&id| hasher.hash_one(keys[id as usize]));
+            self.index.reserve(nodes);
         }
     }
 
@@ -170,6 +181,12 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     /// Whether `id` is a node, and not a place that was freed.
     pub fn is_live(&self, id: NodeId) -> bool {
         self.nodes.get(id.0 as usize).is_some_and(|node| node.flags & FREE == 0)
+    }
+
+    /// Whether a node has lost its parents and waits to be freed.
+    #[cfg(test)]
+    pub fn is_orphan(&self, id: NodeId) -> bool {
+        self.node(id).flags & (ORPHAN | FREE) == ORPHAN
     }
 
     #[inline]
@@ -217,18 +234,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         &self,
         id: NodeId,
     ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone {
-        self.block(id).iter().map(|&edge| NodeId(edge & !LAST))
-    }
-
-    #[inline]
-    fn block(&self, id: NodeId) -> &[u32] {
-        let first = self.node(id).first_edge;
-        if first == NONE {
-            return &[];
-        }
-        let edges = &self.edges[first as usize..];
-        let count = edges.iter().position(|edge| edge & LAST != 0).map_or(0, |last| last + 1);
-        &edges[..count]
+        self.edges.block(self.node(id).first_edge)
     }
 
     /// The node of a position, if there is one and nodes are merged.
@@ -236,8 +242,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
         if !self.merge {
             return None;
         }
-        let hash = self.hasher.hash_one(key);
-        self.index.find(hash, |&id| self.keys[id as usize] == key).map(|&id| NodeId(id))
+        self.index.find(key, &self.keys)
     }
 
     /// Adds a node without edges; its numbers are still to be set.
@@ -257,11 +262,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
             id
         };
         if self.merge {
-            let keys = &self.keys;
-            let hasher = &self.hasher;
-            self.index.insert_unique(hasher.hash_one(key), id.0, |&other| {
-                hasher.hash_one(keys[other as usize])
-            });
+            self.index.insert(key, id);
         }
         self.live += 1;
         self.peak = self.peak.max(self.live);
@@ -271,73 +272,8 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
     /// Links a node without children to its children, of which there is one at least.
     pub fn link(&mut self, parent: NodeId, children: &[NodeId]) {
         debug_assert!(self.is_leaf(parent) && !children.is_empty());
-        let first = self.allocate_edges(children.len());
-        self.live_edges += children.len();
-        for (edge, &child) in self.edges[first..].iter_mut().zip(children) {
-            *edge = child.0;
-        }
-        self.edges[first + children.len() - 1] |= LAST;
+        let first = self.edges.add(children);
         children.iter().for_each(|&child| self.add_parent(child, parent));
-        self.node_mut(parent).first_edge = first as u32;
-    }
-
-    fn allocate_edges(&mut self, count: usize) -> usize {
-        if let Some(head) = self.free_edges.get_mut(count).filter(|head| **head != NONE) {
-            let first = *head as usize;
-            *head = self.edges[first];
-            return first;
-        }
-        let first = self.edges.len();
-        self.edges.resize(first + count, 0);
-        first
-    }
-
-    /// Unlinks a node from its children, and frees what has no parent any more; `freed` is told
-    /// each node before it goes.
-    pub fn unlink(&mut self, id: NodeId, freed: &mut impl FnMut(NodeId, &Self)) {
-        let mut pending = vec![id];
-        while let Some(parent) = pending.pop() {
-            let first = std::mem::replace(&mut self.node_mut(parent).first_edge, NONE);
-            if first != NONE {
-                let mut end = first as usize;
-                loop {
-                    let edge = self.edges[end];
-                    end += 1;
-                    let child = NodeId(edge & !LAST);
-                    if !self.remove_parent(child, parent) {
-                        freed(child, self);
-                        pending.push(child);
-                    }
-                    if edge & LAST != 0 {
-                        break;
-                    }
-                }
-                self.free_block(first, end - first as usize);
-            }
-            if parent != id {
-                self.free(parent);
-            }
-        }
-    }
-
-    fn free_block(&mut self, first: u32, size: usize) {
-        if self.free_edges.len() <= size {
-            self.free_edges.resize(size + 1, NONE);
-        }
-        self.edges[first as usize] = std::mem::replace(&mut self.free_edges[size], first);
-        self.live_edges -= size;
-    }
-
-    fn free(&mut self, id: NodeId) {
-        if self.merge {
-            let hash = self.hasher.hash_one(self.key(id));
-            if let Ok(entry) = self.index.find_entry(hash, |&other| other == id.0) {
-                entry.remove();
-            }
-        }
-        let next = std::mem::replace(&mut self.free_nodes, id.0);
-        let node = self.node_mut(id);
-        (node.parent, node.flags) = (next, FREE);
-        self.live -= 1;
+        self.node_mut(parent).first_edge = first;
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use jlpns_games::connect4::Connect4;
 use jlpns_games::woodpush::Woodpush;
 use jlpns_games::{Bounds, Threshold};
@@ -8,12 +10,16 @@ use super::*;
 use crate::efforts::{One, PairOfChildren, Several};
 use crate::tree::Tree;
 
+mod full;
+
 impl<G: Game, W: Width> Graph<G, W> {
     /// Every node's numbers follow from its children's, parents and children know each other, and
     /// locks are where leases are.
     fn check_invariants(&self) {
-        let mut seen = std::collections::HashSet::from([self.root]);
-        let mut pending = vec![self.root];
+        // Orphans wait to be freed, with what hangs by them.
+        let orphans = self.store.ids().filter(|&id| self.store.is_orphan(id));
+        let mut pending: Vec<NodeId> = std::iter::once(self.root).chain(orphans).collect();
+        let mut seen: HashSet<NodeId> = pending.iter().copied().collect();
         let mut leased = 0;
         while let Some(node) = pending.pop() {
             leased += usize::from(self.store.has(node, Mark::Leased));
@@ -42,6 +48,11 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
         }
         assert_eq!(leased, self.leased);
+        if self.settings.merge {
+            let found = |&id: &NodeId| self.store.find(self.store.key(id)) == Some(id);
+            assert!(self.store.ids().all(|id| found(&id)), "every node is found by its key");
+            assert_eq!(self.store.index.len(), self.live(), "and no other is");
+        }
         assert_eq!(seen.len(), self.live(), "every node in memory can be reached");
     }
 }
@@ -87,7 +98,12 @@ fn solve_with_leases<G: Game, W: Width>(
             graph.give_back(moot);
         }
         graph.check_invariants();
+        if choice % 3 == 0 {
+            graph.tidy();
+            graph.check_invariants();
+        }
         if choice % 16 == 7 {
+            graph.tidy_up();
             graph = through_bytes(graph, position);
             out.clear();
         }

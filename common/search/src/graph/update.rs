@@ -15,6 +15,10 @@ use crate::graph::{Graph, NodeId};
 /// The effort numbers of one node, kept aside.
 pub(super) type Pairs = SmallVec<[EffortPair; 4]>;
 
+/// How many nodes of one depth may have room kept for them: what is counted as the graph's memory
+/// is without it.
+const SPARE: usize = 1 << 10;
+
 /// The nodes of one depth whose children have changed.
 #[derive(Debug, Default)]
 struct Level {
@@ -58,6 +62,9 @@ impl Worklist {
                 seen.copy_from_slice(&level.seen[first..]);
                 level.seen.truncate(first);
                 return Some(node);
+            }
+            if level.nodes.capacity() > SPARE {
+                *level = Level::default();
             }
             self.deepest = self.deepest.checked_sub(1)?;
         }
@@ -159,7 +166,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub(super) fn update_noted(&mut self) {
         self.update_all();
         if std::mem::take(&mut self.worklist.root_settled) && !self.is_solved() {
-            self.prune();
+            self.begin_pruning(true);
         }
     }
 
