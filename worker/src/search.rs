@@ -201,9 +201,7 @@ fn search_once<G: Game>(
             dfpn::search(setting(threshold, false), position, settings.epsilon, &mut watch)
         }
         (Algorithm::AlphaBeta, Question::Threshold(threshold)) => {
-            let knowledge = settings.knowledge;
-            let setting = alpha_beta::Setting { game, table, threshold, knowledge };
-            alpha_beta::search(setting, position, &mut watch)
+            alpha_beta::search(setting(threshold, false), position, &mut watch)
         }
         (Algorithm::Pds, Question::Threshold(threshold)) => {
             pds::search(setting(threshold, true), position, None, &mut watch)
