@@ -11,18 +11,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput};
-use jlpns_common::connect4::Connect4;
-use jlpns_common::graph::Selection;
-use jlpns_common::{
-    Algorithm, ChildFindings, Effort, EffortPair, Findings, Game, Goal, Initialisation, Job,
-    MoveList, Outcome,
-};
-use jlpns_coordinator::journal::{Header, Journal, Order, Record, Writer};
 use jlpns_coordinator::recorder::take_up;
-use jlpns_coordinator::solve::{
-    Action, Event, LeaseId, Snapshot, Solve, SolveSettings, WorkerId, WorkerInfo,
-};
 use jlpns_coordinator::written::snapshot_to_bytes;
+use jlpns_games::connect4::Connect4;
+use jlpns_games::{Game, Goal, MoveList, Outcome};
+use jlpns_journal::{Header, Journal, Order, Record, Writer};
+use jlpns_search::graph::Selection;
+use jlpns_search::{Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job};
+use jlpns_solve::{Action, Event, LeaseId, Snapshot, Solve, SolveSettings, WorkerId, WorkerInfo};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use rustix::time::{ClockId, clock_gettime};

@@ -13,22 +13,22 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use handle::{Command, Connection, MESSAGES, Outbound};
+pub use handle::{DriverHandle, Ended};
+use jlpns_journal::Notice;
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_solve::{
+    Action, Event, LeaseId, Record, Refusal, ResumeError, SOLVED_FROM, Solve, SolveStatus,
+    WorkerId, WorkerInfo,
+};
+use messages::{denied, millis, post, split};
+use outbox::Outbox;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
 
-use crate::journal::Notice;
 use crate::recorder::{Recorder, RecorderError};
-use crate::solve::{
-    Action, Event, LeaseId, Record, Refusal, ResumeError, SOLVED_FROM, Solve, SolveStatus,
-    WorkerId, WorkerInfo,
-};
-pub(crate) use handle::{Command, Connection, MESSAGES, Outbound};
-pub use handle::{DriverHandle, Ended};
-use messages::{denied, millis, post, split};
-use outbox::Outbox;
 
 /// How many commands are handled before the actions that follow from them are sent.
 const COMMANDS_AT_ONCE: usize = 64;

@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jlpns_common::spec::format_moves;
-use jlpns_common::{Game, Initialisation, with_game};
+use jlpns_games::spec::format_moves;
+use jlpns_games::{Game, with_game};
+use jlpns_journal::{Header, Journal, JournalError, Notice, Order, Writer};
+use jlpns_search::Initialisation;
+use jlpns_solve::{Record, ResumeError, Snapshot, Solve, SolveSettings};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{JoinError, spawn_blocking};
 
-use crate::journal::{self, Header, Journal, JournalError, Notice, Order, Writer};
-use crate::solve::{Record, ResumeError, Snapshot, Solve, SolveSettings};
 use crate::written::{self, ReadError};
 
 /// Why a journal cannot be used.
@@ -108,8 +109,8 @@ fn first_lease() -> u64 {
 /// a worker has lied.
 fn resume(
     settings: &SolveSettings,
-    snapshots: Vec<journal::Snapshot>,
-    mut records: Vec<journal::Record>,
+    snapshots: Vec<jlpns_journal::Snapshot>,
+    mut records: Vec<jlpns_journal::Record>,
 ) -> Result<(Solve, Vec<String>), RecorderError> {
     let first_lease = first_lease();
     if let Some(newest) = snapshots.first() {
@@ -133,8 +134,8 @@ fn resume(
 type Remembered = (Vec<Snapshot>, Vec<(u64, Record)>, Vec<String>);
 
 fn read(
-    snapshots: Vec<journal::Snapshot>,
-    records: Vec<journal::Record>,
+    snapshots: Vec<jlpns_journal::Snapshot>,
+    records: Vec<jlpns_journal::Record>,
 ) -> Result<Remembered, RecorderError> {
     let mut unreadable = Vec::new();
     let mut sound = Vec::new();
@@ -149,7 +150,7 @@ fn read(
     }
     let records: Result<Vec<(u64, Record)>, RecorderError> = records
         .into_iter()
-        .map(|journal::Record { number, bytes }| {
+        .map(|jlpns_journal::Record { number, bytes }| {
             let record = written::record_from_bytes(&bytes);
             record.map(|r| (number, r)).map_err(|reason| RecorderError::Record { number, reason })
         })
@@ -195,8 +196,10 @@ impl Recorder {
         if std::mem::replace(&mut self.pace, pace) != pace {
             self.writer.order(Order::Pace(Duration::from_millis(pace)));
         }
-        let encode =
-            |(number, record)| journal::Record { number, bytes: written::record_to_bytes(record) };
+        let encode = |(number, record)| jlpns_journal::Record {
+            number,
+            bytes: written::record_to_bytes(record),
+        };
         self.writer.order(Order::Append(records.into_iter().map(encode).collect()));
     }
 

@@ -4,19 +4,20 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_common::{Findings, Question};
+use jlpns_admission::{Door, Seat};
 use jlpns_proto::convert::{WireError, at_most, in_range, moves, solved_positions, worker_name};
 use jlpns_proto::v1::solver_server::Solver;
 use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
+use jlpns_search::{Findings, Question};
+use jlpns_solve::{Event, LeaseId, Subject, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::door::{Door, Seat};
 use crate::driver::{Command, Connection, DriverHandle, Ended, MESSAGES, Outbound};
-use crate::solve::{Event, LeaseId, Subject, WorkerId, WorkerInfo};
+use crate::status::to_wire;
 
 /// How long a worker may take to say Hello once its stream is open.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -84,7 +85,7 @@ impl Solver for SolverService {
         &self,
         _request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::SolveStatus>, Status> {
-        Ok(Response::new(self.driver.status().await?.into()))
+        Ok(Response::new(to_wire(self.driver.status().await?)))
     }
 }
 

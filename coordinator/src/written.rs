@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use jlpns_common::{Findings, Move, Question};
+use jlpns_games::Move;
 use jlpns_proto::convert::{WireError, moves};
 use jlpns_proto::prost::{DecodeError, Message};
 use jlpns_proto::v1;
 use jlpns_proto::v1::journal_record::Kind;
-
-use crate::solve::{Claim, LeaseId, Record, Report, Snapshot, Standing};
+use jlpns_search::{Findings, Question};
+use jlpns_solve::{Claim, LeaseId, Record, Report, Snapshot, Standing};
 
 /// Why bytes are no record or snapshot.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

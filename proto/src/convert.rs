@@ -1,12 +1,13 @@
-//! From the messages to the types of `jlpns-common` and back.
+//! From the messages to the types of `jlpns-search` and back.
 //!
 //! To the wire nothing can fail (`From`). From the wire every field is checked (`TryFrom`): what
 //! comes out has the shape that the contract promises. Whether its moves are legal and its
 //! thresholds are the ones asked is for those to check who know the game and the question.
 
-use jlpns_common::{
-    Algorithm, Bounds, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Move,
-    Outcome, Question, SolvedPosition, Threshold,
+use jlpns_games::{Bounds, Move, Outcome, Threshold};
+use jlpns_search::{
+    Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Question,
+    SolvedPosition,
 };
 
 use crate::{MAX_BATCH, MAX_MOVES, MAX_NAME, MAX_NODES, v1};

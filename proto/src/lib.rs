@@ -1,7 +1,7 @@
 //! The wire contract between the coordinator and the workers of jlpns.
 //!
 //! - [`v1`]: the messages and the service, generated from `jlpns/v1/*.proto`.
-//! - [`convert`]: from the messages to the types of `jlpns-common` and back, with every field
+//! - [`convert`]: from the messages to the types of `jlpns-search` and back, with every field
 //!   checked.
 
 pub mod convert;

@@ -1,8 +1,9 @@
 //! A coordinator and workers as processes of their own.
 
+use std::process::{Command, Stdio};
+
 use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, status, until, worker};
 use jlpns_tests::{Running, jlpns, run};
-use std::process::{Command, Stdio};
 
 fn terminate(process: &Running) {
     let id = process.id().to_string();

@@ -3,8 +3,8 @@
 //! Every case is a coordinator and two workers that start, solve and exit; a failing case is
 //! printed with its spec and moves.
 
-use jlpns_common::spec::{GameSpec, format_moves};
-use jlpns_common::{Game, brute_force, with_game};
+use jlpns_games::spec::{GameSpec, format_moves};
+use jlpns_games::{Game, with_game};
 use jlpns_tests::cluster::solved_by_two;
 use proptest::prelude::*;
 
@@ -18,8 +18,8 @@ const SUB_SEARCHES: [&str; 8] =
 /// after them; and whether the game knows it without search: then there would be no work, and
 /// the coordinator would be gone before its workers come.
 fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String, bool)> {
-    let (mut position, played) = brute_force::after_choices(game, choices);
-    let value = brute_force::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
+    let (mut position, played) = jlpns_minimax::after_choices(game, choices);
+    let value = jlpns_minimax::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
     let known = game.static_bounds(&position).value().is_some();
     Some((format_moves(game, &played), game.scale().name(value).to_owned(), known))
 }

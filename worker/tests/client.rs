@@ -6,18 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use jlpns_common::spec::GameSpec;
-use jlpns_common::{
-    Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question, Threshold,
-};
+use jlpns_games::Threshold;
+use jlpns_games::spec::GameSpec;
+use jlpns_link::connect::Pipe;
 use jlpns_proto::v1::coordinator_message::Kind as Out;
 use jlpns_proto::v1::solver_server::{Solver, SolverServer};
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_search::search::Observer;
+use jlpns_search::searcher::{Searcher, Searching};
+use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
 use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, WorkerError, run_worker};
-use jlpns_worker::connect::Pipe;
-use jlpns_worker::search::Observer;
-use jlpns_worker::slots::{Searcher, Searching};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;

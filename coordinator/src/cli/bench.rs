@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use jlpns_common::spec::{AnyGame, GameSpec};
-use jlpns_worker::baseline;
+use jlpns_games::spec::{AnyGame, GameSpec};
+use jlpns_search::baseline;
 use serde::{Deserialize, Serialize};
 
 use super::output::{self, Output, grouped};
@@ -167,7 +167,7 @@ fn plain(spec: &GameSpec) -> Option<Measurement> {
     let begin = Instant::now();
     let solved = baseline::solve(game.width(), game.height()).ok()?;
     let seconds = begin.elapsed().as_secs_f64();
-    let value = jlpns_common::Game::scale(game).name(solved.value).to_owned();
+    let value = jlpns_games::Game::scale(game).name(solved.value).to_owned();
     Some(Measurement { value, nodes: solved.nodes, seconds })
 }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jlpns_common::spec::GameSpec;
 use jlpns_coordinator::driver::{Driver, DriverConfig};
-use jlpns_coordinator::journal::JournalError;
 use jlpns_coordinator::recorder::{RecorderError, take_up};
-use jlpns_coordinator::solve::{Solve, SolveSettings};
+use jlpns_games::spec::GameSpec;
+use jlpns_journal::JournalError;
+use jlpns_solve::{Solve, SolveSettings};
 use tracing::{info, warn};
 
 use super::CommandError;

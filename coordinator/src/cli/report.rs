@@ -1,7 +1,7 @@
 //! What `jlpns solve` and `jlpns serve` tell of a solve: on its way and at its end.
 
 use jlpns_coordinator::driver::DriverHandle;
-use jlpns_coordinator::solve::{Solve, SolveStatus};
+use jlpns_solve::{Solve, SolveStatus};
 use serde::Serialize;
 
 use super::End;

@@ -3,11 +3,10 @@
 use std::ops::ControlFlow;
 
 use bytesize::ByteSize;
-use jlpns_common::spec::format_moves;
-use jlpns_common::{
-    Algorithm, Bounds, Findings, Game, Initialisation, Question, TranspositionTable, with_game,
-};
-use jlpns_worker::search::{Growth, Observer, SearchSettings, Statistics, Stopped, Store, search};
+use jlpns_games::spec::format_moves;
+use jlpns_games::{Bounds, Game, with_game};
+use jlpns_search::search::{Growth, Observer, SearchSettings, Statistics, Stopped, Store, search};
+use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
 use serde::Serialize;
 
 use super::interrupt::Interrupt;

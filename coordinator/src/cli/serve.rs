@@ -9,12 +9,11 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use super::door::DoorFlags;
-use super::files;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
-use super::{CommandError, End, report, values};
+use super::{CommandError, End, files, report, values};
 
 /// What `jlpns serve` is given.
 #[derive(Debug, clap::Args)]

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use jlpns_common::graph::Selection;
-use jlpns_common::{Algorithm, Initialisation, with_game};
-use jlpns_coordinator::solve::SolveSettings;
-use jlpns_worker::search::Store;
+use jlpns_games::with_game;
+use jlpns_search::graph::Selection;
+use jlpns_search::search::Store;
+use jlpns_search::{Algorithm, Initialisation};
+use jlpns_solve::SolveSettings;
 
 use super::output::Output;
 use super::{CommandError, values};
@@ -110,7 +111,7 @@ impl SettingsFlags {
     pub fn settings(&self, memory: u64) -> Result<SolveSettings, CommandError> {
         let spec = values::spec(&self.spec)?;
         let (goal, moves) = with_game!(spec.game(), game => {
-            let goal = values::goal(jlpns_common::Game::scale(game), self.goal.as_deref())?;
+            let goal = values::goal(jlpns_games::Game::scale(game), self.goal.as_deref())?;
             (goal, values::moves(game, &self.moves)?)
         });
         Ok(SolveSettings {

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use bytesize::ByteSize;
-use jlpns_coordinator::simulate::{
+use jlpns_search::sub_search::SubSearches;
+use jlpns_simulate::{
     Cluster, CoordinatorCost, Run, Simulation, SimulationError, SoFar, Spectator, measure_rate,
     simulate,
 };
-use jlpns_coordinator::solve::{Solve, SolveSettings};
-use jlpns_worker::sub_search::SubSearches;
+use jlpns_solve::{Solve, SolveSettings};
+use report::Report;
 use tracing::info;
 
 use super::interrupt::Interrupt;
@@ -24,7 +25,6 @@ use super::output::{self, Output, grouped, rate};
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, values};
-use report::Report;
 
 /// How long the rate is measured.
 const MEASURING: Duration = Duration::from_millis(500);

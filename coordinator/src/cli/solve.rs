@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use jlpns_coordinator::embedded::solve_embedded;
+use jlpns_search::sub_search::EmbeddedSubSearches;
 use jlpns_worker::client::{Backoff, WorkerConfig};
-use jlpns_worker::sub_search::EmbeddedSubSearches;
-
 use tracing::info;
 
 use super::interrupt::Interrupt;

@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use jlpns_coordinator::solve::SolveStatus;
+use jlpns_coordinator::status::from_wire;
+use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
-use jlpns_worker::credentials::CredentialFlags;
+use jlpns_solve::SolveStatus;
 
 use super::ask::ask;
 use super::output::{self, Answer, Output, grouped, rate};
@@ -37,7 +38,7 @@ pub fn run(flags: &StatusFlags) -> Result<End, CommandError> {
     let status = ask(&flags.url, &dial, LIMIT, async |line| {
         SolverClient::new(line).get_status(GetStatusRequest {}).await
     })?;
-    let status = SolveStatus::from(status);
+    let status = from_wire(status);
     match flags.output {
         Output::Json => output::print_json(&status)?,
         Output::Text => output::print_text(&text(&status))?,

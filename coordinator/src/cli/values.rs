@@ -7,15 +7,16 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use jlpns_common::graph::Selection;
-use jlpns_common::spec::{GameSpec, SpecError, parse_moves};
-use jlpns_common::{Algorithm, Game, Goal, Initialisation, Move, OutcomeScale};
-use jlpns_coordinator::simulate::CoordinatorCost;
+use jlpns_games::spec::{GameSpec, SpecError, parse_moves};
+use jlpns_games::{Game, Goal, Move, OutcomeScale};
+use jlpns_link::connect::{AddressError, Dial};
+use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::MAX_SLOTS;
-use jlpns_worker::connect::{AddressError, Dial};
-use jlpns_worker::credentials::CredentialFlags;
-pub use jlpns_worker::memory::parse as memory;
-use jlpns_worker::search::Store;
+use jlpns_search::graph::Selection;
+pub use jlpns_search::memory::parse as memory;
+use jlpns_search::search::Store;
+use jlpns_search::{Algorithm, Initialisation};
+use jlpns_simulate::CoordinatorCost;
 
 use super::CommandError;
 

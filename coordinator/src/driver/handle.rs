@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jlpns_proto::v1;
+use jlpns_solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
-
-use crate::solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
 
 /// How many commands may wait for the driver before the streams that send them wait too.
 const COMMANDS: usize = 1024;

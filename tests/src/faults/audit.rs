@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use jlpns_coordinator::journal::{Header, Journal};
-use jlpns_coordinator::solve::Record;
 use jlpns_coordinator::written::record_from_bytes;
+use jlpns_journal::{Header, Journal};
+use jlpns_solve::Record;
 
 use super::ledger::Book;
 

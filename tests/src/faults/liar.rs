@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use jlpns_common::{EffortPair, Job};
 use jlpns_proto::v1;
-use jlpns_worker::slots::{Searcher, Searching};
-use jlpns_worker::sub_search::SubSearches;
+use jlpns_search::searcher::{Searcher, Searching};
+use jlpns_search::sub_search::SubSearches;
+use jlpns_search::{EffortPair, Job};
 
 /// The memory of its searches, in bytes.
 const MEMORY: u64 = 64 << 20;

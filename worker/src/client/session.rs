@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jlpns_common::Job;
-use jlpns_common::spec::GameSpec;
+use jlpns_games::spec::GameSpec;
+use jlpns_link::connect::Line;
+use jlpns_link::distrust::lost;
 use jlpns_proto::convert::{WireError, at_most, in_range, solved_positions};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_BATCH, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, v1};
+use jlpns_search::Job;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_stream::wrappers::ReceiverStream;
@@ -20,8 +22,6 @@ use tonic::{Code, Status, Streaming};
 use tracing::{debug, info};
 
 use super::{Client, Entry, Held, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
-use crate::connect::Line;
-use crate::distrust::lost;
 use crate::slots::{Solve, Task};
 
 /// How long the coordinator may take to answer Hello.
@@ -223,7 +223,7 @@ impl Client {
             let spec: GameSpec = welcome
                 .spec
                 .parse()
-                .map_err(|error: jlpns_common::spec::SpecError| confusing(error.to_string()))?;
+                .map_err(|error: jlpns_games::spec::SpecError| confusing(error.to_string()))?;
             self.held.clear();
             self.unacknowledged.clear();
             self.solve = None;

@@ -1,0 +1,77 @@
+//! What is to be solved, and how.
+
+use std::time::Duration;
+
+use jlpns_games::spec::GameSpec;
+use jlpns_games::{Goal, Move, OutcomeScale};
+use jlpns_search::graph::{GraphSettings, Selection};
+use jlpns_search::{Algorithm, Initialisation, Question};
+
+/// What is to be solved, and how.
+#[derive(Clone, Debug)]
+pub struct SolveSettings {
+    /// The game.
+    pub spec: GameSpec,
+    /// The moves to the position to solve.
+    pub moves: Vec<Move>,
+    /// What to prove; without a goal, the value is found.
+    pub goal: Option<Goal>,
+    /// The sub-search of the jobs.
+    pub sub_search: Algorithm,
+    /// How new frontier nodes start, in the tree and in the jobs.
+    pub initialisation: Initialisation,
+    /// Whether the tree and the jobs ask the game for more than its rules.
+    pub knowledge: bool,
+    /// Whether the top-level tree merges positions that are reached in several ways.
+    pub merge: bool,
+    /// How frontier nodes are selected while others are out.
+    pub selection: Selection,
+    /// The most nodes that a job may create before it reports.
+    pub job_nodes: u64,
+    /// How many jobs a second all slots together may finish: jobs grow beyond `job_nodes` to keep to
+    /// it. `None` if they may not.
+    pub most_jobs_a_second: Option<u64>,
+    /// Whether workers get leases ahead of their free slots where the way of messages is a good part of
+    /// the time of a job. In one process there is no way.
+    pub leases_ahead: bool,
+    /// How many workers must have joined before the first job goes out.
+    pub await_workers: usize,
+    /// The bytes that the top-level tree may take.
+    pub memory: u64,
+    /// How long a lease lasts without a heartbeat.
+    pub lease_length: Duration,
+    /// How often a worker sends a partial report on a long job.
+    pub report_interval: Duration,
+    /// How long a lease lasts without progress of its search; several report intervals.
+    pub stall_after: Duration,
+    /// The share of the solved reports of proven workers that another worker searches again, from
+    /// 0 to 1; 0 switches that off for all workers.
+    pub recheck: f64,
+    /// Whether what one worker's searches have solved goes into the tables of the others. A worker
+    /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
+    pub share: bool,
+    /// Whether there is a journal: then a report counts when its record is durable.
+    pub journal: bool,
+    /// The least number of records between two snapshots.
+    pub snapshot_records: u64,
+}
+
+impl SolveSettings {
+    /// What is asked of the root.
+    pub(super) fn question(&self, scale: &OutcomeScale) -> Question {
+        match self.goal {
+            Some(goal) => Question::Threshold(goal.threshold()),
+            None => Question::Value(scale.bounds()),
+        }
+    }
+
+    pub(super) fn graph(&self) -> GraphSettings {
+        GraphSettings {
+            initialisation: self.initialisation,
+            merge: self.merge,
+            selection: self.selection,
+            memory: self.memory,
+            knowledge: self.knowledge,
+        }
+    }
+}
