@@ -17,6 +17,7 @@ use jlpns_games::connect4::Connect4;
 use jlpns_games::{Game, Goal, MoveList, Outcome};
 use jlpns_journal::{Header, Journal, Order, Record, Writer};
 use jlpns_search::graph::Selection;
+use jlpns_search::search::EPSILON;
 use jlpns_search::{Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job};
 use jlpns_solve::{Action, Event, LeaseId, Snapshot, Solve, SolveSettings, WorkerId, WorkerInfo};
 use rand::rngs::StdRng;
@@ -35,6 +36,8 @@ fn settings(goal: Option<Goal>) -> SolveSettings {
         goal,
         initialisation: Initialisation::Unit,
         knowledge: false,
+        growth: None,
+        epsilon: EPSILON,
         merge: true,
         selection: Selection::Locking,
         job_nodes: 1,

@@ -16,7 +16,7 @@ use jlpns_games::{Game, Player};
 
 use crate::depth_first::{Child, Frame, Numbers, Path, Setting, own, pair_of};
 use crate::efforts::for_player;
-use crate::pn2::{self, NODE_BYTES, Start, nested};
+use crate::nested::{self, NODE_BYTES, Start, nested};
 use crate::search::{Growth, SearchEnd};
 use crate::table::ENTRY_BYTES;
 use crate::tree::Knowledge;
@@ -113,7 +113,7 @@ impl SecondLevel {
         let stored = setting.table.len();
         let left = self.memory.saturating_sub(stored * ENTRY_BYTES) / NODE_BYTES;
         let nodes_left = self.growth.second_level(stored, left) as usize;
-        let limits = pn2::Limits { nodes: nodes_left, descents: u64::MAX };
+        let limits = nested::Limits { nodes: nodes_left, descents: u64::MAX };
         let knowledge = if setting.knowledge { Knowledge::Everywhere } else { Knowledge::Unused };
         let start = Start {
             question: Question::Threshold(setting.threshold),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jlpns_games::spec::{GameSpec, position_after};
 use jlpns_games::{Outcome, with_game};
 use jlpns_search::graph::Selection;
-use jlpns_search::search::Observer;
+use jlpns_search::search::{EPSILON, Observer};
 use jlpns_search::searcher::Searching;
 use jlpns_search::sub_search::SubSearches;
 use jlpns_search::{Algorithm, Findings, Initialisation, Job};
@@ -25,6 +25,8 @@ fn simulation(spec: &str, sub_search: Algorithm, job_nodes: u64) -> Simulation {
         sub_search,
         initialisation: Initialisation::Mobility,
         knowledge: false,
+        growth: None,
+        epsilon: EPSILON,
         merge: true,
         selection: Selection::Locking,
         job_nodes,

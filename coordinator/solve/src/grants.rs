@@ -286,6 +286,8 @@ impl Solve {
                     sub_search: self.settings.sub_search,
                     initialisation: self.settings.initialisation,
                     knowledge: self.settings.knowledge,
+                    growth: self.settings.growth(),
+                    epsilon: self.settings.epsilon,
                     budget: claim.budget,
                 };
                 let lease = self.grant(id, Purpose::Recheck(number), job, now);
@@ -325,6 +327,8 @@ impl Solve {
             sub_search: self.settings.sub_search,
             initialisation: self.settings.initialisation,
             knowledge: self.settings.knowledge,
+            growth: self.settings.growth(),
+            epsilon: self.settings.epsilon,
             budget: (budget >> self.losses.cut(selected.node)).max(least),
         }
     }

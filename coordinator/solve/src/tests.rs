@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jlpns_games::Goal;
 use jlpns_games::spec::{GameSpec, parse_moves};
 use jlpns_search::graph::Selection;
-use jlpns_search::search::{SearchSettings, search};
+use jlpns_search::search::{EPSILON, Growth, SearchSettings, search};
 use jlpns_search::{
     Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question, TranspositionTable,
 };
@@ -29,6 +29,8 @@ fn settings(spec: &str, moves: &str, goal: Option<&str>) -> SolveSettings {
         sub_search: Algorithm::Pn2,
         initialisation: Initialisation::Unit,
         knowledge: false,
+        growth: None,
+        epsilon: EPSILON,
         merge: true,
         selection: Selection::Locking,
         job_nodes: 60,
@@ -53,6 +55,8 @@ fn run(spec: &GameSpec, job: &Job) -> Findings {
         algorithm: job.sub_search,
         initialisation: job.initialisation,
         knowledge: job.knowledge,
+        growth: Some(job.growth),
+        epsilon: job.epsilon,
         max_nodes: Some(job.budget),
         ..SearchSettings::default()
     };
@@ -300,7 +304,7 @@ proptest! {
         ]),
         goal in prop::sample::select(vec![None, Some(0), Some(1), Some(2)]),
         sub_search in prop::sample::select(vec![
-            Algorithm::Pns, Algorithm::Pn2, Algorithm::Gpns2, Algorithm::DfPn, Algorithm::PdsPn,
+            Algorithm::Pns, Algorithm::Pn2, Algorithm::Gpns2, Algorithm::GpnsPn2, Algorithm::DfPn, Algorithm::PdsPn,
             Algorithm::AlphaBeta,
         ]),
         selection in prop::sample::select(vec![

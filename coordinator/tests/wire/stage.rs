@@ -12,6 +12,7 @@ use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_search::graph::Selection;
+use jlpns_search::search::EPSILON;
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::{Solve, SolveSettings, SolveStatus};
 use jlpns_worker::client::{Backoff, WorkerConfig};
@@ -31,6 +32,8 @@ pub fn settings(spec: &str) -> SolveSettings {
         sub_search: Algorithm::Pn2,
         initialisation: Initialisation::Unit,
         knowledge: false,
+        growth: None,
+        epsilon: EPSILON,
         merge: true,
         selection: Selection::default(),
         job_nodes: 2_000,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jlpns_games::spec::{GameSpec, parse_moves, position_after};
 use jlpns_games::{Bounds, Outcome, with_game};
 use jlpns_search::graph::Selection;
+use jlpns_search::search::EPSILON;
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::{Solve, SolveSettings};
 use rand::rngs::StdRng;
@@ -35,6 +36,8 @@ fn settings(spec: &str, moves: &str) -> SolveSettings {
         sub_search: Algorithm::Gpns,
         initialisation: Initialisation::Unit,
         knowledge: false,
+        growth: None,
+        epsilon: EPSILON,
         merge: true,
         selection: Selection::Locking,
         job_nodes: 30,
