@@ -16,6 +16,7 @@
 
 mod ask;
 mod bench;
+mod confirm;
 mod constants;
 mod door;
 mod files;

@@ -49,7 +49,7 @@ impl Liar {
             lease_id: lease.lease_id,
             findings: Some(v1::Findings::from(&findings)),
             elapsed_us: 1,
-            subject: Some(v1::Subject::from(&job)),
+            subject: Some(v1::Subject { seal: lease.seal, ..v1::Subject::from(&job) }),
         }
     }
 }
