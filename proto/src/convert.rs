@@ -5,6 +5,7 @@
 //! thresholds are the ones asked is for those to check who know the game and the question.
 
 use jlpns_games::{Bounds, Move, Outcome, Threshold};
+use jlpns_search::search::Growth;
 use jlpns_search::{
     Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Question,
     SolvedPosition,
@@ -34,6 +35,16 @@ pub enum WireError {
         least: u64,
         /// The greatest number allowed.
         most: u64,
+    },
+    /// A number that is not finite, or too small.
+    #[error("{field} is {value}; it must be a finite number {least}")]
+    Number {
+        /// The field.
+        field: &'static str,
+        /// What it holds.
+        value: String,
+        /// From where on it is allowed, in words.
+        least: &'static str,
     },
     /// An enum field that is not set or that has a number without a name.
     #[error("{field} is {value}, which names nothing; it must be one of the values of {of}")]
@@ -108,6 +119,27 @@ pub fn in_range(field: &'static str, value: u64, least: u64, most: u64) -> Resul
     }
 }
 
+fn from_zero(field: &'static str, value: f64) -> Result<f64, WireError> {
+    number(field, value, value >= 0.0, "from 0")
+}
+
+fn above_zero(field: &'static str, value: f64) -> Result<f64, WireError> {
+    number(field, value, value > 0.0, "above 0")
+}
+
+fn number(
+    field: &'static str,
+    value: f64,
+    is_allowed: bool,
+    least: &'static str,
+) -> Result<f64, WireError> {
+    if value.is_finite() && is_allowed {
+        Ok(value)
+    } else {
+        Err(WireError::Number { field, value: value.to_string(), least })
+    }
+}
+
 /// Checks the length of a list.
 pub fn at_most<T>(field: &'static str, list: &[T], most: usize) -> Result<(), WireError> {
     if list.len() <= most {
@@ -151,6 +183,7 @@ impl From<Algorithm> for v1::Algorithm {
             Algorithm::Gpns => v1::Algorithm::Gpns,
             Algorithm::Pn2 => v1::Algorithm::Pn2,
             Algorithm::Gpns2 => v1::Algorithm::Gpns2,
+            Algorithm::GpnsPn2 => v1::Algorithm::GpnsPn2,
             Algorithm::Pds => v1::Algorithm::Pds,
             Algorithm::PdsPn => v1::Algorithm::PdsPn,
             Algorithm::DfPn => v1::Algorithm::DfPn,
@@ -170,6 +203,7 @@ pub fn algorithm(field: &'static str, number: i32) -> Result<Algorithm, WireErro
         v1::Algorithm::Gpns => Algorithm::Gpns,
         v1::Algorithm::Pn2 => Algorithm::Pn2,
         v1::Algorithm::Gpns2 => Algorithm::Gpns2,
+        v1::Algorithm::GpnsPn2 => Algorithm::GpnsPn2,
         v1::Algorithm::Pds => Algorithm::Pds,
         v1::Algorithm::PdsPn => Algorithm::PdsPn,
         v1::Algorithm::DfPn => Algorithm::DfPn,
@@ -272,6 +306,9 @@ impl From<&Job> for v1::Job {
             sub_search: v1::Algorithm::from(job.sub_search).into(),
             initialisation: v1::Initialisation::from(job.initialisation).into(),
             knowledge: job.knowledge,
+            growth_a: job.growth.a,
+            growth_b: job.growth.b,
+            epsilon: job.epsilon,
             budget: job.budget,
         }
     }
@@ -299,6 +336,11 @@ impl TryFrom<v1::Job> for Job {
             sub_search,
             initialisation: initialisation("job.initialisation", job.initialisation)?,
             knowledge: job.knowledge,
+            growth: Growth {
+                a: from_zero("job.growth_a", job.growth_a)?,
+                b: above_zero("job.growth_b", job.growth_b)?,
+            },
+            epsilon: from_zero("job.epsilon", job.epsilon)?,
             budget: in_range("job.budget", job.budget, 1, u64::MAX)?,
         })
     }

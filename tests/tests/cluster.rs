@@ -13,7 +13,7 @@ fn terminate(process: &Running) {
 
 #[test]
 fn two_workers_find_the_value_with_every_sub_search() {
-    for name in ["pn2", "gpns2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
+    for name in ["pn2", "gpns2", "gpns-pn2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
         for (spec, value) in [("connect4:5x4", "draw"), ("woodpush:10", "-2")] {
             let found = solved_by_two(&[spec, "--sub-search", name]);
             assert_eq!(found["value"], value, "{name} on {spec}: {found}");

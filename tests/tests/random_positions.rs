@@ -11,8 +11,8 @@ use proptest::prelude::*;
 /// How many positions brute force may look at; cases that need more are not used.
 const BRUTE_FORCE_LIMIT: u64 = 400_000;
 
-const SUB_SEARCHES: [&str; 8] =
-    ["pns", "gpns", "pn2", "gpns2", "pds", "pds-pn", "dfpn", "alpha-beta"];
+const SUB_SEARCHES: [&str; 9] =
+    ["pns", "gpns", "pn2", "gpns2", "gpns-pn2", "pds", "pds-pn", "dfpn", "alpha-beta"];
 
 /// The moves that `choices` lead to, up to one before the end of the game; the value of the position
 /// after them; and whether the game knows it without search: then there would be no work, and

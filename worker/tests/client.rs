@@ -13,7 +13,7 @@ use jlpns_proto::v1::coordinator_message::Kind as Out;
 use jlpns_proto::v1::solver_server::{Solver, SolverServer};
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
-use jlpns_search::search::Observer;
+use jlpns_search::search::{EPSILON, Growth, Observer};
 use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
 use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, WorkerError, run_worker};
@@ -137,6 +137,8 @@ fn lease(lease_id: u64) -> v1::Lease {
         sub_search: Algorithm::Pns,
         initialisation: Initialisation::Unit,
         knowledge: true,
+        growth: Growth::of(Algorithm::Pns),
+        epsilon: EPSILON,
         budget: lease_id,
     };
     v1::Lease {

@@ -52,7 +52,7 @@ fn bench_game<G: Game>(criterion: &mut Criterion, name: &str, game: &G) {
             ..SearchSettings::default()
         };
         let question = match algorithm {
-            Algorithm::Gpns2 => Question::Value(game.scale().bounds()),
+            algorithm if algorithm.answers_all() => Question::Value(game.scale().bounds()),
             _ => Question::Threshold(Threshold(1)),
         };
         let empty = || {

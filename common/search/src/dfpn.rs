@@ -10,34 +10,35 @@ use std::ops::ControlFlow;
 
 use jlpns_games::Game;
 
-use crate::Effort;
-use crate::depth_first::{Path, Setting, own, pair_of};
+use crate::depth_first::{Frame, Numbers, Path, Setting, own, pair_of};
 use crate::search::SearchEnd;
 use crate::watch::Watch;
+use crate::{Effort, EffortPair};
 
 /// Searches for one threshold, until it is answered or `watch` stops the search. Whatever was
 /// found is in the table afterwards, so that the next search goes on where this one stopped.
 pub(crate) fn search<G: Game>(
     setting: Setting<'_, G>,
-    position: &mut G::Position,
+    start: &G::Position,
     epsilon: f64,
     watch: &mut Watch<'_>,
 ) -> SearchEnd {
     debug_assert!(!setting.delayed);
-    let mut path = Path::new(setting, position);
+    let unlimited = EffortPair { proof: Effort::INFINITY, disproof: Effort::INFINITY };
+    // A node on the way keeps its thresholds.
+    let mut path: Path<'_, G, Numbers, EffortPair> = Path::from_root(setting, start, unlimited);
     while !path.is_over() {
-        let player = path.player();
+        let &Frame { player, own: limits, .. } = path.top();
         let other = player.opponent();
-        let limits = path.thresholds();
         let fold = path.fold();
         let exceeded = fold.own >= own(player, limits) || fold.other >= own(other, limits);
         if exceeded || path.check(watch) == ControlFlow::Break(()) {
-            path.leave(pair_of(player, fold.own, fold.other), true);
+            path.leave(pair_of(player, fold.own, fold.other));
             continue;
         }
         let child_own = own(player, limits).min(beyond(fold.second, epsilon));
         let best = path.children[fold.best];
-        let child_other = remainder(own(other, limits), fold.other, own(other, best.pair));
+        let child_other = remainder(own(other, limits), fold.other, own(other, best.estimate.pair));
         path.enter(fold.best, pair_of(player, child_own, child_other));
     }
     path.end(watch)

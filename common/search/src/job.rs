@@ -6,6 +6,7 @@ use std::str::FromStr;
 use jlpns_games::{Bounds, Move, Outcome, OutcomeScale, Threshold};
 
 use crate::effort::EffortPair;
+use crate::search::Growth;
 
 /// What a search is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,8 +73,11 @@ pub enum Algorithm {
     Gpns,
     /// Proof-number search with a nested one at its frontier (PDS-PN paper, section 3.2).
     Pn2,
-    /// GPNS with a nested GPNS at its frontier (GPNS paper, section 4.6).
+    /// GPNS whose new frontier nodes start with the numbers of a nested GPNS (GPNS paper, section
+    /// 4.6).
     Gpns2,
+    /// GPNS with a nested GPNS at its frontier, of which the root's children are kept, as PN2 does.
+    GpnsPn2,
     /// Depth-first proof- and disproof-number search (PDS-PN paper, section 3.3).
     Pds,
     /// PDS with a nested PNS at its frontier (PDS-PN paper, section 4 and appendix).
@@ -88,11 +92,12 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Algorithm; 9] = [
+    pub const ALL: [Algorithm; 10] = [
         Algorithm::Pns,
         Algorithm::Gpns,
         Algorithm::Pn2,
         Algorithm::Gpns2,
+        Algorithm::GpnsPn2,
         Algorithm::Pds,
         Algorithm::PdsPn,
         Algorithm::DfPn,
@@ -107,6 +112,7 @@ impl Algorithm {
             Algorithm::Gpns => "gpns",
             Algorithm::Pn2 => "pn2",
             Algorithm::Gpns2 => "gpns2",
+            Algorithm::GpnsPn2 => "gpns-pn2",
             Algorithm::Pds => "pds",
             Algorithm::PdsPn => "pds-pn",
             Algorithm::DfPn => "dfpn",
@@ -117,12 +123,17 @@ impl Algorithm {
 
     /// Whether one run answers one threshold only.
     pub const fn is_binary(self) -> bool {
-        !matches!(self, Algorithm::Gpns | Algorithm::Gpns2 | Algorithm::Dichotomic)
+        !self.answers_all() && !matches!(self, Algorithm::Dichotomic)
     }
 
-    /// Whether a second search of the same kind searches each most-proving node.
+    /// Whether it searches one tree for all thresholds.
+    pub const fn answers_all(self) -> bool {
+        matches!(self, Algorithm::Gpns | Algorithm::Gpns2 | Algorithm::GpnsPn2)
+    }
+
+    /// Whether a second search of the same kind searches the frontier nodes.
     pub const fn is_two_level(self) -> bool {
-        matches!(self, Algorithm::Pn2 | Algorithm::Gpns2)
+        matches!(self, Algorithm::Pn2 | Algorithm::Gpns2 | Algorithm::GpnsPn2)
     }
 
     /// Whether the search remembers positions in a transposition table.
@@ -152,7 +163,7 @@ impl FromStr for Algorithm {
 }
 
 /// One search that a worker is asked to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// The position, as the moves that lead to it from the start of the solve's game.
     pub moves: Vec<Move>,
@@ -164,6 +175,10 @@ pub struct Job {
     pub initialisation: Initialisation,
     /// Whether it asks the game for more than its rules.
     pub knowledge: bool,
+    /// How it sizes its second level, if it has one.
+    pub growth: Growth,
+    /// The epsilon of its 1 + epsilon rule, if it is df-pn.
+    pub epsilon: f64,
     /// How many nodes the sub-search may create before it reports what it has.
     pub budget: u64,
 }

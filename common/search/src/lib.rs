@@ -9,7 +9,8 @@
 //! - [`search`]: what every search is given and what it gives back, and the choice among them.
 //! - `watch`: limits and observers.
 //! - `halving`: values by searches for one threshold.
-//! - `pns`: PNS and GPNS; `pn2`: PN2 and GPNS2, and the second level of PDS-PN.
+//! - `pns`: PNS and GPNS; `pn2` and `gpns2`: the same on two levels; `nested`: the second level,
+//!   also of PDS-PN.
 //! - `depth_first`: what the depth-first searches share; `dfpn`, `pds` and `alpha_beta` are they.
 //! - [`baseline`]: plain alpha-beta of its own, which the searches are measured against.
 //! - [`searcher`]: what a slot runs; [`sub_search`] runs the searches of this crate there.
@@ -21,11 +22,13 @@ mod depth_first;
 mod dfpn;
 pub mod effort;
 pub mod efforts;
+mod gpns2;
 pub mod graph;
 mod halving;
 pub mod job;
 mod large_pages;
 pub mod memory;
+mod nested;
 mod pds;
 mod pn2;
 mod pns;

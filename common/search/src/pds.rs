@@ -14,8 +14,9 @@ use std::ops::ControlFlow;
 
 use jlpns_games::{Game, Player};
 
-use crate::depth_first::{Child, Path, Setting, own, pair_of};
-use crate::pn2::{Limits, NODE_BYTES, Start, nested};
+use crate::depth_first::{Child, Frame, Numbers, Path, Setting, own, pair_of};
+use crate::efforts::for_player;
+use crate::nested::{self, NODE_BYTES, Start, nested};
 use crate::search::{Growth, SearchEnd};
 use crate::table::ENTRY_BYTES;
 use crate::tree::Knowledge;
@@ -31,50 +32,56 @@ pub(crate) struct SecondLevel {
     pub memory: u64,
 }
 
+/// What PDS keeps of a node on the way.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// The search stays below the node until its numbers reach both of these.
+    thresholds: EffortPair,
+    /// The greatest minimum over its children so far: children below it count as equals, so that
+    /// the search does not turn to and fro between them.
+    floor: Effort,
+}
+
 /// Searches for one threshold, until it is answered or `watch` stops the search: PDS-PN if there
 /// is a second level, else PDS. What was found is in the table afterwards, so that the next
 /// search goes on where this one stopped.
 pub(crate) fn search<G: Game>(
     setting: Setting<'_, G>,
-    position: &mut G::Position,
+    start: &G::Position,
     second_level: Option<SecondLevel>,
     watch: &mut Watch<'_>,
 ) -> SearchEnd {
     debug_assert!(setting.delayed);
-    let mut path = Path::new(setting, position);
-    path.set_thresholds(EffortPair::UNIT);
-    // For each node on the way the greatest minimum over its children so far: children below it
-    // count as equals, so that the search does not turn to and fro between them.
-    let mut floors = vec![Effort::ZERO];
+    let limits = Limits { thresholds: EffortPair::UNIT, floor: Effort::ZERO };
+    let mut path: Path<'_, G, Numbers, Limits> = Path::from_root(setting, start, limits);
     while !path.is_over() {
-        let player = path.player();
+        let &Frame { player, own: limits, first, .. } = path.top();
         let fold = path.fold();
         let solved = fold.own.is_zero() || fold.other.is_zero();
-        let limits = path.thresholds();
-        let (own_limit, other_limit) = (own(player, limits), own(player.opponent(), limits));
+        let own_limit = own(player, limits.thresholds);
+        let other_limit = own(player.opponent(), limits.thresholds);
         let exceeded = fold.own >= own_limit && fold.other >= other_limit;
         if solved || path.check(watch) == ControlFlow::Break(()) || (exceeded && path.depth() > 1) {
-            path.leave(pair_of(player, fold.own, fold.other), true);
-            floors.pop();
+            path.leave(pair_of(player, fold.own, fold.other));
             continue;
         }
         if exceeded {
             // The root asks itself for more, on the side that looks nearer to an answer.
             let pair = pair_of(player, fold.own, fold.other);
-            path.set_thresholds(raised(pair, pair.proof <= pair.disproof));
+            path.top_mut().own.thresholds = raised(pair, pair.proof <= pair.disproof);
             continue;
         }
-        let floor = floors.last_mut().expect("one floor for each node on the way");
-        *floor = (*floor).max(fold.own);
-        let best = select(player, &path.children, path.first_child(), *floor);
-        let child = path.children[best];
-        let (child_own, child_other) =
-            (own(player, child.pair), own(player.opponent(), child.pair));
+        let floor = limits.floor.max(fold.own);
+        path.top_mut().own.floor = floor;
+        let best = select(player, &path.children, first, floor);
+        let Numbers { pair, known, .. } = path.children[best].estimate;
+        let (child_own, child_other) = (own(player, pair), own(player.opponent(), pair));
         let raise_other =
             other_limit > fold.other && (child_other <= child_own || own_limit <= fold.own);
         let raise_proof = raise_other == (player == Player::Min);
-        if !child.known {
-            if let Some(outcome) = path.child_outcome(best) {
+        if !known {
+            let game = path.setting.game;
+            if let Some(outcome) = path.ask(best, |position| game.outcome(position)) {
                 path.settle(best, EffortPair::solved(path.setting.threshold.holds(outcome)), 1);
                 continue;
             }
@@ -84,9 +91,10 @@ pub(crate) fn search<G: Game>(
                 continue;
             }
         }
-        path.enter(best, raised(child.pair, raise_proof));
+        path.enter(best, Limits { thresholds: raised(pair, raise_proof), floor: Effort::ZERO });
         path.nodes += 1;
-        floors.push(own(path.player(), child.pair));
+        let entered = path.top_mut();
+        entered.own.floor = own(entered.player, pair);
     }
     path.end(watch)
 }
@@ -95,18 +103,17 @@ impl SecondLevel {
     /// Searches a child that was not met before: its numbers, and the nodes that were created.
     fn search<G: Game>(
         self,
-        path: &mut Path<'_, G>,
+        path: &mut Path<'_, G, Numbers, Limits>,
         child: usize,
         watch: &mut Watch<'_>,
     ) -> (EffortPair, u64) {
-        path.bring_up_to_date();
-        let position = path.child_position(child);
+        let position = path.ask(child, G::Position::clone);
         let path = &*path;
         let Path { setting, nodes, .. } = path;
         let stored = setting.table.len();
         let left = self.memory.saturating_sub(stored * ENTRY_BYTES) / NODE_BYTES;
-        let limits =
-            Limits { nodes: self.growth.second_level(stored, left) as usize, descents: u64::MAX };
+        let nodes_left = self.growth.second_level(stored, left) as usize;
+        let limits = nested::Limits { nodes: nodes_left, descents: u64::MAX };
         let knowledge = if setting.knowledge { Knowledge::Everywhere } else { Knowledge::Unused };
         let start = Start {
             question: Question::Threshold(setting.threshold),
@@ -123,9 +130,11 @@ impl SecondLevel {
 
 /// The child to enter: the least effort for the player to move, where efforts below `floor` count
 /// as `floor`; among equals the least effort for the other player.
-fn select(player: Player, children: &[Child], first: usize, floor: Effort) -> usize {
-    let rank =
-        |child: &Child| (own(player, child.pair).max(floor), own(player.opponent(), child.pair));
+fn select(player: Player, children: &[Child<Numbers>], first: usize, floor: Effort) -> usize {
+    let rank = |child: &Child<Numbers>| {
+        let (own, other) = for_player(player, child.estimate.pair);
+        (own.max(floor), other)
+    };
     let ranked = (first..).zip(&children[first..]);
     ranked.min_by_key(|(_, child)| rank(child)).map_or(first, |(index, _)| index)
 }

@@ -10,8 +10,8 @@ use crate::graph::{Graph, GraphSettings, Selection};
 use crate::tree::{Knowledge, Tree};
 use crate::watch::Watch;
 use crate::{
-    Algorithm, Findings, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, halving,
-    pds, pn2, pns,
+    Algorithm, Findings, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2,
+    halving, pds, pn2, pns,
 };
 
 /// Whether best-first searches merge positions that are reached by several ways.
@@ -37,8 +37,8 @@ pub struct SearchSettings {
     pub max_nodes: Option<u64>,
     /// How many bytes the nodes in memory may take. Searches that cannot go on within it stop.
     pub memory: u64,
-    /// How two-level searches size their second level.
-    pub growth: Growth,
+    /// How two-level searches size their second level; as in their papers, if `None`.
+    pub growth: Option<Growth>,
     /// The epsilon of df-pn's 1 + epsilon rule.
     pub epsilon: f64,
     /// Whether the search asks the game for more than its rules: bounds without search, relevant
@@ -55,8 +55,8 @@ impl Default for SearchSettings {
             initialisation: Initialisation::Unit,
             max_nodes: None,
             memory: 1 << 30,
-            growth: Growth::default(),
-            epsilon: 0.25,
+            growth: None,
+            epsilon: EPSILON,
             knowledge: true,
         }
     }
@@ -72,7 +72,15 @@ impl SearchSettings {
             _ => 0,
         }
     }
+
+    /// How the second level is sized.
+    fn growth(&self) -> Growth {
+        self.growth.unwrap_or(Growth::of(self.algorithm))
+    }
 }
+
+/// The epsilon of df-pn's 1 + epsilon rule, unless another is asked for.
+pub const EPSILON: f64 = 0.25;
 
 /// The logistic growth of second-level searches, f(x) = 1 / (1 + e^((a - x) / b)), where x is the
 /// size of the first level (PDS-PN paper, formula 1). Both are numbers of nodes.
@@ -84,13 +92,20 @@ pub struct Growth {
     pub b: f64,
 }
 
-impl Default for Growth {
-    fn default() -> Growth {
-        Growth { a: 450_000.0, b: 300_000.0 }
-    }
-}
-
 impl Growth {
+    /// What the paper takes for PN2, after Breuker (section 3.4).
+    const PN2: Growth = Growth { a: 1_800_000.0, b: 240_000.0 };
+    /// What the paper finds best for PDS-PN (table 3).
+    const PDS_PN: Growth = Growth { a: 450_000.0, b: 300_000.0 };
+
+    /// The papers' growth for an algorithm. Those without a second level by size have no use for it.
+    pub const fn of(algorithm: Algorithm) -> Growth {
+        match algorithm {
+            Algorithm::PdsPn => Growth::PDS_PN,
+            _ => Growth::PN2,
+        }
+    }
+
     /// How many nodes a second-level search may have in memory when the first level has `size`
     /// nodes and there is room for `left` more (formula 2).
     pub fn second_level(self, size: u64, left: u64) -> u64 {
@@ -163,10 +178,7 @@ pub fn search<G: Game>(
     observer: &mut dyn Observer,
 ) -> SearchEnd {
     match (question, settings.algorithm) {
-        (Question::Threshold(_), _) | (_, Algorithm::Gpns | Algorithm::Gpns2) => {
-            search_once(game, position, question, settings, table, observer)
-        }
-        (Question::Value(bounds), _) => halving::search(
+        (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
             bounds,
             settings.max_nodes,
             observer,
@@ -176,6 +188,7 @@ pub fn search<G: Game>(
                 search_once(game, position, question, &settings, table, observer)
             },
         ),
+        _ => search_once(game, position, question, settings, table, observer),
     }
 }
 
@@ -202,16 +215,14 @@ fn search_once<G: Game>(
             dfpn::search(setting(threshold, false), position, settings.epsilon, &mut watch)
         }
         (Algorithm::AlphaBeta, Question::Threshold(threshold)) => {
-            let knowledge = settings.knowledge;
-            let setting = alpha_beta::Setting { game, table, threshold, knowledge };
-            alpha_beta::search(setting, position, &mut watch)
+            alpha_beta::search(setting(threshold, false), position, &mut watch)
         }
         (Algorithm::Pds, Question::Threshold(threshold)) => {
             pds::search(setting(threshold, true), position, None, &mut watch)
         }
         (Algorithm::PdsPn, Question::Threshold(threshold)) => {
             let second_level =
-                pds::SecondLevel { growth: settings.growth, memory: settings.memory };
+                pds::SecondLevel { growth: settings.growth(), memory: settings.memory };
             pds::search(setting(threshold, true), position, Some(second_level), &mut watch)
         }
         _ => match question.thresholds().1 {
@@ -248,8 +259,11 @@ fn best_first<G: Game, W: Width>(
     let knowledge = if settings.knowledge { Knowledge::BelowRoot } else { Knowledge::Unused };
     let tree = tree.with_knowledge(knowledge);
     let second_level = match settings.algorithm {
-        Algorithm::Pn2 => pn2::SecondLevel::Nodes(settings.growth),
-        Algorithm::Gpns2 => pn2::SecondLevel::Descents,
+        Algorithm::Pn2 => pn2::SecondLevel::Nodes(settings.growth()),
+        Algorithm::GpnsPn2 => pn2::SecondLevel::Descents,
+        Algorithm::Gpns2 => {
+            return gpns2::search(game, initialisation, tree, question, capacity, watch);
+        }
         _ => return pns::search(tree, watch),
     };
     pn2::search(game, initialisation, tree, question, second_level, capacity, watch)

@@ -134,9 +134,10 @@ impl Searcher for OneSolve {
             store: Store::Graph,
             initialisation: job.initialisation,
             knowledge: job.knowledge,
+            growth: Some(job.growth),
+            epsilon: job.epsilon,
             max_nodes: Some(job.budget),
             memory,
-            ..SearchSettings::default()
         };
         with_game!(self.spec.game(), game => {
             fits(job.question, game.scale())?;
@@ -198,11 +199,14 @@ mod tests {
 
     use super::*;
     use crate::Initialisation;
+    use crate::search::{EPSILON, Growth};
 
     fn job(question: Question, sub_search: Algorithm) -> Job {
         let initialisation = Initialisation::Unit;
         let (moves, knowledge, budget) = (Vec::new(), false, 1_000_000);
-        Job { moves, question, sub_search, initialisation, knowledge, budget }
+        let growth = Growth { a: 200.0, b: 100.0 };
+        let epsilon = EPSILON;
+        Job { moves, question, sub_search, initialisation, knowledge, growth, epsilon, budget }
     }
 
     fn small() -> Arc<dyn Searcher> {
@@ -214,7 +218,7 @@ mod tests {
     fn every_sub_search_answers_a_job() {
         let searcher = small();
         let draw = Question::Value(Bounds { lower: Outcome(0), upper: Outcome(2) });
-        for algorithm in &Algorithm::ALL[..8] {
+        for algorithm in &Algorithm::ALL[..9] {
             let findings = searcher.search(&job(draw, *algorithm), &mut ()).expect("a sound job");
             let scale = OutcomeScale::named(["loss", "draw", "win"]);
             let bounds = draw.bounds(&findings.efforts, &scale);
@@ -242,6 +246,19 @@ mod tests {
         let second = told.search(&job, &mut ()).expect("a sound job");
         assert_eq!(first.efforts, second.efforts);
         assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn the_constants_of_a_job_are_those_of_its_search() {
+        let question = Question::Threshold(Threshold(1));
+        let nodes = |job: &Job| small().search(job, &mut ()).expect("a sound job").nodes;
+        for sub_search in [Algorithm::Pn2, Algorithm::PdsPn] {
+            let own = job(question, sub_search);
+            let other = Job { growth: Growth { a: 20.0, ..own.growth }, ..own.clone() };
+            assert_ne!(nodes(&own), nodes(&other), "{sub_search}");
+        }
+        let own = job(question, Algorithm::DfPn);
+        assert_ne!(nodes(&own), nodes(&Job { epsilon: 2.0, ..own.clone() }));
     }
 
     #[test]

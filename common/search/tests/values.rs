@@ -135,7 +135,7 @@ fn settings() -> impl Strategy<Value = SearchSettings> {
                     Initialisation::Unit
                 },
                 epsilon,
-                growth: Growth { a, b },
+                growth: Some(Growth { a, b }),
                 knowledge,
                 ..SearchSettings::default()
             }
@@ -287,7 +287,7 @@ fn reports_on_the_way_are_true_and_observers_can_stop() {
     let question = Question::Value(game.scale().bounds());
     for algorithm in Algorithm::ALL {
         for stop_after in [0, 1] {
-            let growth = Growth { a: 200.0, b: 100.0 };
+            let growth = Some(Growth { a: 200.0, b: 100.0 });
             // With knowledge some would need too few nodes.
             let knowledge = false;
             let settings =

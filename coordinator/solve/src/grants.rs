@@ -339,6 +339,8 @@ impl Solve {
             sub_search: self.settings.sub_search,
             initialisation: self.settings.initialisation,
             knowledge: self.settings.knowledge,
+            growth: self.settings.growth(),
+            epsilon: self.settings.epsilon,
             budget: recheck.budget,
         }
     }
@@ -383,6 +385,8 @@ impl Solve {
             sub_search: self.settings.sub_search,
             initialisation: self.settings.initialisation,
             knowledge: self.settings.knowledge,
+            growth: self.settings.growth(),
+            epsilon: self.settings.epsilon,
             budget: (budget >> self.losses.cut(selected.node)).max(least),
         }
     }

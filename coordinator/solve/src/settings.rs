@@ -5,6 +5,7 @@ use std::time::Duration;
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Goal, Move, OutcomeScale};
 use jlpns_search::graph::{GraphSettings, Selection};
+use jlpns_search::search::{EPSILON, Growth};
 use jlpns_search::{Algorithm, Initialisation, Question};
 
 use crate::belief::{BeliefSettings, Confirm};
@@ -24,6 +25,10 @@ pub struct SolveSettings {
     pub initialisation: Initialisation,
     /// Whether the tree and the jobs ask the game for more than its rules.
     pub knowledge: bool,
+    /// How two-level sub-searches size their second level; as in their papers, if `None`.
+    pub growth: Option<Growth>,
+    /// The epsilon of df-pn's 1 + epsilon rule in the jobs.
+    pub epsilon: f64,
     /// Whether the top-level tree merges positions that are reached in several ways.
     pub merge: bool,
     /// How frontier nodes are selected while others are out.
@@ -72,6 +77,8 @@ impl SolveSettings {
             sub_search: Algorithm::Pds,
             initialisation: Initialisation::Mobility,
             knowledge: true,
+            growth: None,
+            epsilon: EPSILON,
             merge: true,
             selection: Selection::Locking,
             job_nodes: 20_000,
@@ -97,6 +104,11 @@ impl SolveSettings {
             Some(goal) => Question::Threshold(goal.threshold()),
             None => Question::Value(scale.bounds()),
         }
+    }
+
+    /// How the jobs size their second level.
+    pub(super) fn growth(&self) -> Growth {
+        self.growth.unwrap_or(Growth::of(self.sub_search))
     }
 
     pub(super) fn graph(&self) -> GraphSettings {

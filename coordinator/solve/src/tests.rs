@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jlpns_games::Goal;
 use jlpns_games::spec::{GameSpec, parse_moves};
 use jlpns_search::graph::Selection;
-use jlpns_search::search::{SearchSettings, search};
+use jlpns_search::search::{Growth, SearchSettings, search};
 use jlpns_search::{
     Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question, TranspositionTable,
 };
@@ -47,6 +47,8 @@ fn run(spec: &GameSpec, job: &Job) -> Findings {
         algorithm: job.sub_search,
         initialisation: job.initialisation,
         knowledge: job.knowledge,
+        growth: Some(job.growth),
+        epsilon: job.epsilon,
         max_nodes: Some(job.budget),
         ..SearchSettings::default()
     };
@@ -302,8 +304,8 @@ proptest! {
         ]),
         goal in prop::sample::select(vec![None, Some(0), Some(1), Some(2)]),
         sub_search in prop::sample::select(vec![
-            Algorithm::Pns, Algorithm::Pn2, Algorithm::Gpns2, Algorithm::DfPn, Algorithm::PdsPn,
-            Algorithm::AlphaBeta,
+            Algorithm::Pns, Algorithm::Pn2, Algorithm::Gpns2, Algorithm::GpnsPn2, Algorithm::DfPn,
+            Algorithm::PdsPn, Algorithm::AlphaBeta,
         ]),
         selection in prop::sample::select(vec![
             Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss,
@@ -321,6 +323,20 @@ proptest! {
         let rng = StdRng::seed_from_u64(seed);
         check_cluster(settings, rng);
     }
+}
+
+#[test]
+fn jobs_carry_the_constants_of_their_search() {
+    let first_job = |settings: SolveSettings| {
+        let mut cluster = Cluster::new(settings);
+        cluster.join(1);
+        cluster.held[0].job.clone()
+    };
+    let as_in_the_paper = settings("connect4:4x4", "", None);
+    assert_eq!(first_job(as_in_the_paper.clone()).growth, Growth::of(Algorithm::Pn2));
+    let growth = Growth { a: 100.0, b: 50.0 };
+    let job = first_job(SolveSettings { growth: Some(growth), epsilon: 0.5, ..as_in_the_paper });
+    assert_eq!((job.growth, job.epsilon), (growth, 0.5));
 }
 
 #[test]

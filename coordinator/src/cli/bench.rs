@@ -76,8 +76,8 @@ const MEASURED: [Measured; 10] = [
         args: &["solve", "--slots", "2", "--sub-search", "pn2"],
     },
     Measured {
-        name: "solve, two slots, GPNS2",
-        args: &["solve", "--slots", "2", "--sub-search", "gpns2"],
+        name: "solve, two slots, GPNS-PN2",
+        args: &["solve", "--slots", "2", "--sub-search", "gpns-pn2"],
     },
 ];
 

@@ -1,7 +1,8 @@
 //! The command line: what each command is given, and how a run ends.
 //!
 //! - `solve` and `serve`: `jlpns solve` and `jlpns serve`; `settings` are the flags of both,
-//!   `keeping` is how it is kept on disk, and `report` is what both tell of it.
+//!   `keeping` is how it is kept on disk, and `report` is what both tell of it;
+//!   `constants` are flags of all that search, `confirm` is what is confirmed.
 //! - `search`: `jlpns search`, one search in this process.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
@@ -16,6 +17,7 @@
 mod ask;
 mod bench;
 mod confirm;
+mod constants;
 mod door;
 mod files;
 mod health;

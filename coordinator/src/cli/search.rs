@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 use bytesize::ByteSize;
 use jlpns_games::spec::{Games, format_moves};
 use jlpns_games::{Bounds, Game, with_game};
-use jlpns_search::search::{Growth, Observer, SearchSettings, Statistics, Stopped, Store, search};
+use jlpns_search::search::{Observer, SearchSettings, Statistics, Stopped, Store, search};
 use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
 use serde::Serialize;
 
+use super::constants::ConstantFlags;
 use super::interrupt::Interrupt;
 use super::output::{self, Answer, Asked, Output, grouped, rate};
 use super::progress::Progress;
@@ -53,21 +54,8 @@ pub struct SearchFlags {
     #[arg(value_parser = values::memory, env = "JLPNS_MEMORY")]
     memory: u64,
 
-    /// Two-level searches: the size of the first level, in nodes, at which the second may have
-    /// half as many
-    #[arg(long, value_name = "NODES", default_value_t = Growth::default().a)]
-    #[arg(value_parser = values::not_negative, allow_hyphen_values = true)]
-    growth_a: f64,
-
-    /// Two-level searches: how slowly that fraction grows around it, in nodes
-    #[arg(long, value_name = "NODES", default_value_t = Growth::default().b)]
-    #[arg(value_parser = values::positive, allow_hyphen_values = true)]
-    growth_b: f64,
-
-    /// df-pn: the epsilon of the 1 + epsilon threshold rule
-    #[arg(long, default_value_t = 0.25, value_parser = values::not_negative)]
-    #[arg(allow_hyphen_values = true)]
-    epsilon: f64,
+    #[command(flatten)]
+    constants: ConstantFlags,
 
     /// Whether the search asks the game for more than its rules: bounds without search, relevant
     /// moves, forced moves [default: true; false for a search of the papers that is named]
@@ -130,8 +118,8 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         initialisation: flags.initialisation(),
         max_nodes: flags.max_nodes,
         memory: flags.memory.saturating_sub(game.memory()),
-        growth: Growth { a: flags.growth_a, b: flags.growth_b },
-        epsilon: flags.epsilon,
+        growth: Some(flags.constants.growth(flags.algorithm())),
+        epsilon: flags.constants.epsilon,
         knowledge: flags.knowledge(),
     };
     let mut watch =

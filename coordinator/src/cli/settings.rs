@@ -12,6 +12,7 @@ use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::SolveSettings;
 use jlpns_solve::belief::{BeliefSettings, Confirm};
 
+use super::constants::ConstantFlags;
 use super::output::Output;
 use super::{CommandError, values};
 
@@ -28,9 +29,10 @@ const MOST_JOBS_A_SECOND: u64 = 20_000;
 const REPORT_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The sub-searches that jobs can name.
-const SUB_SEARCHES: [Algorithm; 8] = [
+const SUB_SEARCHES: [Algorithm; 9] = [
     Algorithm::Pn2,
     Algorithm::Gpns2,
+    Algorithm::GpnsPn2,
     Algorithm::PdsPn,
     Algorithm::Pns,
     Algorithm::Gpns,
@@ -69,6 +71,9 @@ pub struct SettingsFlags {
     #[arg(long, value_name = "BOOL", default_value_t = true, env = "JLPNS_KNOWLEDGE")]
     #[arg(action = clap::ArgAction::Set)]
     knowledge: bool,
+
+    #[command(flatten)]
+    constants: ConstantFlags,
 
     /// Whether the top-level tree keeps one node a way to a position, or one node a position
     #[arg(long, default_value = "graph", env = "JLPNS_STORE", value_parser = values::store())]
@@ -142,6 +147,8 @@ impl SettingsFlags {
             sub_search: self.sub_search,
             initialisation: self.init,
             knowledge: self.knowledge,
+            growth: Some(self.constants.growth(self.sub_search)),
+            epsilon: self.constants.epsilon,
             merge: self.store == Store::Graph,
             selection: self.selection,
             job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),

@@ -1,9 +1,10 @@
-//! The children of the nodes on the way of a depth-first search: how they are created, and what the
-//! table knows of them.
+//! The children of the nodes on the way of a depth-first search: how they are seen for the first
+//! time, and what the table knows of them.
 
-use jlpns_games::{Game, Move, Threshold};
+use jlpns_games::{Bounds, Game, Move, MoveList, Player, Survey, Threshold};
 
 use crate::efforts::{Evaluation, One};
+use crate::table::Known;
 use crate::{EffortPair, Initialisation, Question, TranspositionTable};
 
 /// What stays the same during a search for one threshold.
@@ -22,78 +23,86 @@ pub(crate) struct Setting<'a, G: Game> {
 }
 
 impl<G: Game> Setting<'_, G> {
-    /// `position` as a child that was reached by `mv`, as it is without the table.
+    /// What the game says of a new position.
     #[inline]
-    pub(super) fn new_child(&self, position: &G::Position, mv: Move, delayed: bool) -> Child {
-        let key = self.game.key(position).into();
-        if !delayed && let Some(outcome) = self.game.outcome(position) {
-            let pair = EffortPair::solved(self.threshold.holds(outcome));
-            return Child { key, pair, work: 1, mv, forced: 0, known: true };
+    pub fn survey(&self, position: &G::Position) -> Survey {
+        if self.knowledge {
+            return self.game.survey(position, self.threshold.relevancy_bounds());
         }
-        let pair = self.evaluation().frontier(self.game, position);
-        Child { key, pair, work: 0, mv, forced: 0, known: false }
+        let outcome = if self.delayed { None } else { self.game.outcome(position) };
+        let bounds = outcome.map_or_else(|| self.game.scale().bounds(), Bounds::exactly);
+        let resistance = match self.initialisation {
+            Initialisation::Mobility if outcome.is_none() => self.game.mobility(position),
+            _ => 0,
+        };
+        Survey { bounds, resistance, forced: None, promise: -(resistance as i32) }
     }
 
-    /// The same with all that the game knows: the child is the next position with a choice, or one
-    /// that is settled. `position` is that position afterwards, and `line` the moves to it.
+    /// Appends the moves of which one is best.
     #[inline]
-    pub(super) fn surveyed_child(
-        &self,
-        position: &mut G::Position,
-        mv: Move,
-        line: &mut Vec<Move>,
-    ) -> Child {
-        let before = line.len();
-        let mut next = mv;
-        loop {
-            self.game.play(position, next);
-            line.push(next);
-            let survey = self.game.survey(position, self.threshold.relevancy_bounds());
-            let forced = (line.len() - before - 1) as u16;
-            if let Some(holds) = survey.bounds.verdict(self.threshold) {
-                let pair = EffortPair::solved(holds);
-                return Child { key: 0, pair, work: 1, mv, forced, known: true };
-            }
-            let Some(only) = survey.forced else {
-                let key = self.game.key(position).into();
-                self.table.prefetch(key);
-                let player = self.game.to_move(position);
-                let pair = self.evaluation().frontier_against(player, survey.resistance);
-                return Child { key, pair, work: 0, mv, forced, known: false };
-            };
-            next = only;
+    pub fn relevant_moves(&self, position: &G::Position, moves: &mut MoveList) {
+        if self.knowledge {
+            self.game.relevant_moves(position, moves);
+        } else {
+            self.game.moves(position, moves);
         }
     }
 
-    /// How new nodes get their numbers.
     #[inline]
-    fn evaluation(&self) -> Evaluation<One> {
-        Evaluation::new(Question::Threshold(self.threshold), One, self.initialisation)
+    pub fn key(&self, position: &G::Position) -> u128 {
+        self.game.key(position).into()
     }
 
-    /// Takes over what the table knows of a child; whether it knows anything.
+    /// What the table knows of the position with this key.
     #[inline]
-    pub(super) fn look_up(&self, child: &mut Child) -> bool {
-        let known = self.table.get(child.key, self.threshold);
-        if let Some(known) = known {
-            child.pair = known.pair;
-            child.work = known.work;
-            child.known = true;
-        }
-        known.is_some()
+    pub fn look_up(&self, key: u128) -> Option<Known> {
+        self.table.get(key, self.threshold)
+    }
+
+    /// The numbers that a new position starts with.
+    #[inline]
+    pub fn frontier(&self, player: Player, resistance: u32) -> EffortPair {
+        let question = Question::Threshold(self.threshold);
+        Evaluation::new(question, One, self.initialisation).frontier_against(player, resistance)
     }
 }
 
-/// A child of a node on the way, or the root.
+/// What is seen of a child without searching it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Child {
-    pub(super) key: u128,
-    pub pair: EffortPair,
-    /// The nodes spent on it so far, as far as is remembered.
-    pub(super) work: u32,
+pub(crate) struct Seen {
+    /// Who is to move there.
+    pub player: Player,
+    /// The answer, if the game can tell it.
+    pub verdict: Option<bool>,
+    /// The effort number of the other player there.
+    pub resistance: u32,
+    /// How good the position right after the move looks to the player who made it.
+    pub promise: i32,
+}
+
+/// What a search holds of a position: first as it is seen, later as it was searched.
+pub(crate) trait Estimate: Copy {
+    /// Of a position that is only seen.
+    fn of<G: Game>(setting: &Setting<'_, G>, seen: Seen) -> Self;
+
+    /// The same as effort numbers.
+    fn pair(&self) -> EffortPair;
+
+    /// Takes over the numbers that a search found with so many nodes more; returns how much work
+    /// the table is to be told.
+    fn learn(&mut self, pair: EffortPair, spent: u64) -> u32;
+}
+
+/// A child of a node on the way, or the root: the position after a move and the forced moves that
+/// follow it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Child<E> {
+    /// The key of the position, unless the answer there was seen at once.
+    pub key: u128,
+    pub estimate: E,
+    /// The place of the position among the copied ones, if they are copied.
+    pub(super) place: u32,
     pub mv: Move,
-    /// How many forced moves follow `mv` on the way to it.
+    /// How many forced moves follow `mv` on the way to the position.
     pub(super) forced: u16,
-    /// Whether it was ever searched, as far as is remembered.
-    pub known: bool,
 }

@@ -1,8 +1,12 @@
 //! What the depth-first searches share: the way from the root to the present node, with the
 //! children of every node on it.
 //!
-//! The searches differ in which child they enter, and when they leave a node; see [`dfpn`],
-//! [`pds`] and [`alpha_beta`].
+//! The searches differ in what they hold of a child ([`Estimate`]), which child they enter, and when
+//! they leave a node: [`alpha_beta`], and, with effort numbers ([`numbers`]), [`dfpn`] and [`pds`].
+//!
+//! - [`children`]: how a position is seen for the first time, and what the table knows of it.
+//! - [`line`]: the present position, forced moves, and the way back.
+//! - [`findings`]: what is reported of the root.
 //!
 //! The way is a stack of its own, so that long games do not overflow the thread's. The children
 //! of the nodes on it are evaluated once, when the node is entered, and keep their numbers while
@@ -15,116 +19,101 @@
 //! [`alpha_beta`]: crate::alpha_beta
 
 mod children;
+mod findings;
+mod line;
+mod numbers;
 
 use std::ops::ControlFlow;
 
-pub(crate) use children::{Child, Setting};
-use jlpns_games::{Game, Move, MoveList, Outcome, Player};
+use jlpns_games::{Game, Move, MoveList, Player};
 
-use crate::effort::EffortSum;
-use crate::efforts::{best_move, for_player};
-use crate::search::{SearchEnd, Statistics};
+pub(crate) use children::{Child, Estimate, Seen, Setting};
+pub(crate) use numbers::{Numbers, own, pair_of};
+
+use crate::EffortPair;
 use crate::watch::Watch;
-use crate::{ChildFindings, Effort, EffortPair, Findings};
+use line::{Line, Mark};
 
-/// A node on the way.
-struct Frame {
-    player: Player,
-    thresholds: EffortPair,
+/// A node on the way, with what its search keeps of it (`N`).
+pub(crate) struct Frame<N> {
+    pub player: Player,
     /// Where in [`Path::children`] its children begin; they end where the next frame's begin.
-    first: usize,
-    /// The child that the way goes through.
-    current: usize,
+    pub first: usize,
+    /// One after the child that the way goes through.
+    pub next: usize,
     nodes_before: u64,
-    /// The length of the line of play before the move to it.
-    line: usize,
+    /// Where the way was before it came here.
+    mark: Mark,
+    pub own: N,
 }
 
 /// The way from the root to the present node.
-pub(crate) struct Path<'a, G: Game> {
+pub(crate) struct Path<'a, G: Game, E, N = ()> {
     pub setting: Setting<'a, G>,
-    pub position: &'a mut G::Position,
-    root: Child,
-    root_children: usize,
-    frames: Vec<Frame>,
-    pub children: Vec<Child>,
-    /// The moves from the root to the present position.
-    line: Vec<Move>,
-    moves: MoveList,
+    /// The position of the root.
+    pub start: &'a G::Position,
+    pub root: Child<E>,
+    frames: Vec<Frame<N>>,
+    pub children: Vec<Child<E>>,
+    line: Line<G>,
+    /// The moves of the node that was entered last.
+    pub moves: MoveList,
     /// Nodes created so far.
     pub nodes: u64,
     /// Nodes expanded so far, without the root.
     descents: u64,
-    /// Nodes expanded that were not known before: a search that is stopped has done one at least.
-    fresh: u64,
-    peak_nodes: u64,
+    /// Whether it found out something that the table did not know.
+    pub has_progressed: bool,
+    /// The most children that were there at one time.
+    peak: usize,
 }
 
-/// The numbers of the present node, from those of its children.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fold {
-    /// The least effort of the player to move: proof numbers for Max, disproof numbers for Min.
-    pub own: Effort,
-    /// The summed effort of the other player.
-    pub other: Effort,
-    /// The child with the least `own`, the first among equals.
-    pub best: usize,
-    /// The least `own` among the others.
-    pub second: Effort,
-}
-
-/// The number in `pair` that `player` wants to be small.
-#[inline]
-pub(crate) fn own(player: Player, pair: EffortPair) -> Effort {
-    for_player(player, pair).0
-}
-
-/// The pair in which `own` is the number that `player` wants to be small.
-#[inline]
-pub(crate) fn pair_of(player: Player, own: Effort, other: Effort) -> EffortPair {
-    match player {
-        Player::Max => EffortPair { proof: own, disproof: other },
-        Player::Min => EffortPair { proof: other, disproof: own },
-    }
-}
-
-impl<'a, G: Game> Path<'a, G> {
-    /// The way that is only the root, expanded unless the game is over there.
-    pub fn new(setting: Setting<'a, G>, position: &'a mut G::Position) -> Path<'a, G> {
-        let mut root = setting.new_child(position, Move(0), false);
-        if setting.knowledge && !root.known {
-            let verdict = setting.game.static_bounds(position).verdict(setting.threshold);
-            if let Some(holds) = verdict {
-                root.pair = EffortPair::solved(holds);
-                root.known = true;
-            }
-        }
-        let mut path = Path {
-            root,
-            root_children: 0,
+impl<'a, G: Game, E: Estimate, N> Path<'a, G, E, N> {
+    /// The way that is only the root, which is not expanded yet.
+    pub fn new(setting: Setting<'a, G>, start: &'a G::Position) -> Path<'a, G, E, N> {
+        let survey = setting.survey(start);
+        let verdict = match setting.game.outcome(start) {
+            Some(outcome) => Some(setting.threshold.holds(outcome)),
+            None => survey.bounds.verdict(setting.threshold),
+        };
+        let seen = Seen {
+            player: setting.game.to_move(start),
+            verdict,
+            resistance: survey.resistance,
+            promise: survey.promise,
+        };
+        let estimate = E::of(&setting, seen);
+        let key = setting.key(start);
+        Path {
+            root: Child { key, estimate, place: 0, mv: Move(0), forced: 0 },
             frames: Vec::new(),
             children: Vec::new(),
-            line: Vec::new(),
+            line: Line::new(start.clone()),
             moves: MoveList::new(),
             nodes: 0,
             descents: 0,
-            fresh: 0,
-            peak_nodes: 0,
+            has_progressed: false,
+            peak: 0,
             setting,
-            position,
-        };
-        if path.root.known || !path.setting.look_up(&mut path.root) {
-            path.nodes = 1;
+            start,
         }
-        if path.setting.game.outcome(path.position).is_none() {
-            path.expand(EffortPair { proof: Effort::INFINITY, disproof: Effort::INFINITY }, 0);
-            path.fresh += u64::from(!path.root.known);
-            path.root_children = path.children.len();
-            if path.root.pair.is_solved() {
-                path.frames.clear();
-            }
+    }
+
+    /// The root's legal moves; none if the game is over there.
+    pub fn root_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.setting.game.outcome(self.start).is_none() {
+            self.setting.game.moves(self.start, &mut moves);
         }
-        path
+        moves
+    }
+
+    /// Begins the way with the root. Its children that are to be searched begin at `first`; those
+    /// before it are there for the report.
+    pub fn open_root(&mut self, first: usize, own: N) {
+        let player = self.setting.game.to_move(self.start);
+        let (nodes_before, mark) = (self.nodes, self.line.mark());
+        self.frames.push(Frame { player, first, next: first, nodes_before, mark, own });
     }
 
     /// Whether the way has come back to above the root: the search is over.
@@ -139,273 +128,91 @@ impl<'a, G: Game> Path<'a, G> {
         self.frames.len()
     }
 
-    /// Who is to move in the present node.
+    /// The present node, if the search is not over.
     #[inline]
-    pub fn player(&self) -> Player {
-        self.top().player
+    pub fn present(&self) -> Option<&Frame<N>> {
+        self.frames.last()
     }
 
-    /// The thresholds of the present node.
+    /// The present node.
     #[inline]
-    pub fn thresholds(&self) -> EffortPair {
-        self.top().thresholds
-    }
-
-    /// Gives the present node other thresholds.
-    pub fn set_thresholds(&mut self, thresholds: EffortPair) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.thresholds = thresholds;
-        }
-    }
-
-    /// Where the children of the present node begin; they go on to the end of the children.
-    #[inline]
-    pub fn first_child(&self) -> usize {
-        self.top().first
-    }
-
-    #[inline]
-    fn top(&self) -> &Frame {
+    pub fn top(&self) -> &Frame<N> {
         self.frames.last().expect("a search that is over asks for no node")
     }
 
-    /// What the children say of the present node.
+    /// The present node, to be changed.
     #[inline]
-    pub fn fold(&self) -> Fold {
-        let frame = self.top();
-        fold(frame.player, &self.children, frame.first..self.children.len())
+    pub fn top_mut(&mut self) -> &mut Frame<N> {
+        self.frames.last_mut().expect("a search that is over changes no node")
     }
 
-    /// Goes on to a child of the present node, and expands it.
+    /// The child that a move of the present node leads to, which was entered right now, as it is
+    /// without the table.
     #[inline]
-    pub fn enter(&mut self, child: usize, thresholds: EffortPair) {
-        let known = self.children[child].known;
-        self.frames.last_mut().expect("there is a present node").current = child;
-        let line = self.line.len();
-        self.play_to(child);
+    pub fn survey(&mut self, mv: Move) -> Child<E> {
+        self.line.survey(&self.setting, mv)
+    }
+
+    /// Goes on to a child of the present node. Its relevant moves are in [`Path::moves`], its
+    /// children are still to be added.
+    #[inline]
+    pub fn go_to(&mut self, child: usize, own: N) {
+        self.top_mut().next = child + 1;
+        let mark = self.line.mark();
+        self.line.go_to(&self.setting, &self.children[child]);
+        let position = &self.line.position;
+        self.moves.clear();
+        self.setting.relevant_moves(position, &mut self.moves);
         self.descents += 1;
-        self.fresh += u64::from(!known);
-        self.expand(thresholds, line);
+        let player = self.setting.game.to_move(position);
+        let (first, nodes_before) = (self.children.len(), self.nodes);
+        self.frames.push(Frame { player, first, next: first, nodes_before, mark, own });
     }
 
-    /// Plays the moves to a child of the present node.
+    /// Asks something of the position of a child of the present node.
     #[inline]
-    fn play_to(&mut self, child: usize) {
-        let Child { mut mv, forced, .. } = self.children[child];
-        for remaining in (0..=forced).rev() {
-            self.setting.game.play(self.position, mv);
-            self.line.push(mv);
-            if remaining > 0 {
-                self.moves.clear();
-                self.setting.game.relevant_moves(self.position, &mut self.moves);
-                mv = self.moves[0];
-            }
-        }
+    pub fn ask<R>(&mut self, child: usize, question: impl FnOnce(&G::Position) -> R) -> R {
+        self.line.ask(&self.setting, &self.children[child], question)
     }
 
-    /// Takes back moves until the line of play has this length.
+    /// Notes how many children there are.
     #[inline]
-    fn take_back(&mut self, length: usize) {
-        while self.line.len() > length {
-            let mv = self.line.pop().expect("the line is longer");
-            self.setting.game.undo(self.position, mv);
-        }
+    pub fn note_peak(&mut self) {
+        self.peak = self.peak.max(self.children.len());
     }
 
-    /// Goes back from the present node with the numbers that were found, and remembers them if
-    /// `keep` says so.
+    /// Goes back from the present node with the numbers that were found, and has them remembered.
     #[inline]
-    pub fn leave(&mut self, pair: EffortPair, keep: bool) {
+    pub fn leave(&mut self, pair: EffortPair) {
         let frame = self.frames.pop().expect("there is a present node");
-        let spent = (self.nodes - frame.nodes_before).max(1).min(u64::from(u32::MAX)) as u32;
+        let spent = self.nodes - frame.nodes_before;
         let node = match self.frames.last() {
-            Some(parent) => &mut self.children[parent.current],
+            Some(parent) => &mut self.children[parent.next - 1],
             None => &mut self.root,
         };
-        node.pair = pair;
-        node.known = true;
-        node.work = node.work.saturating_add(spent);
-        let Child { key, work, .. } = *node;
-        if keep {
-            self.setting.table.put(key, self.setting.threshold, pair, work);
-        }
+        let work = node.estimate.learn(pair, spent);
+        self.setting.table.put(node.key, self.setting.threshold, pair, work);
+        // The root's children stay, for the report.
         if !self.frames.is_empty() {
-            self.take_back(frame.line);
+            self.line.back_to(self.setting.game, frame.mark);
             self.children.truncate(frame.first);
         }
     }
 
-    /// The outcome of a child where the game is over.
+    /// Ends the way where it is: nothing is remembered of the nodes on it.
+    pub fn give_up(&mut self) {
+        self.frames.clear();
+    }
+
+    /// Whether the search has to stop, by its limits or because the observer wants it.
     #[inline]
-    pub fn child_outcome(&mut self, child: usize) -> Option<Outcome> {
-        let line = self.line.len();
-        self.play_to(child);
-        let outcome = self.setting.game.outcome(self.position);
-        self.take_back(line);
-        outcome
+    pub fn check(&self, watch: &mut Watch<'_>) -> ControlFlow<()> {
+        if self.nodes < watch.due() { ControlFlow::Continue(()) } else { self.ask_watch(watch) }
     }
 
-    /// The position of a child.
-    pub fn child_position(&mut self, child: usize) -> G::Position {
-        let line = self.line.len();
-        self.play_to(child);
-        let position = self.position.clone();
-        self.take_back(line);
-        position
-    }
-
-    /// Sets the numbers of a child that was searched otherwise than by entering it, with `spent`
-    /// nodes, and remembers them.
-    pub fn settle(&mut self, child: usize, pair: EffortPair, spent: u64) {
-        self.nodes += spent;
-        self.fresh += 1;
-        let child = &mut self.children[child];
-        child.pair = pair;
-        child.known = true;
-        child.work = child.work.saturating_add(spent.min(u64::from(u32::MAX)) as u32);
-        self.setting.table.put(child.key, self.setting.threshold, pair, child.work);
-    }
-
-    /// Whether the search has to stop, by its limits or because the observer wants it; then all
-    /// nodes on the way are to be left with the numbers that they have.
-    #[inline]
-    pub fn check(&mut self, watch: &mut Watch<'_>) -> ControlFlow<()> {
-        if self.nodes < watch.due() {
-            return ControlFlow::Continue(());
-        }
-        self.bring_up_to_date();
+    #[cold]
+    fn ask_watch(&self, watch: &mut Watch<'_>) -> ControlFlow<()> {
         // A search that always gets further by one node ends, however often it is stopped.
-        watch.check(self.nodes, self.fresh > 0, &|| self.findings())
+        watch.check(self.nodes, self.has_progressed, &|| self.findings())
     }
-
-    /// Folds the numbers of all nodes on the way, from the present node up, for
-    /// [`Path::findings`].
-    pub fn bring_up_to_date(&mut self) {
-        for depth in (0..self.frames.len()).rev() {
-            let frame = &self.frames[depth];
-            let end = self.frames.get(depth + 1).map_or(self.children.len(), |next| next.first);
-            let numbers = fold(frame.player, &self.children, frame.first..end);
-            let pair = pair_of(frame.player, numbers.own, numbers.other);
-            match depth.checked_sub(1) {
-                Some(parent) => self.children[self.frames[parent].current].pair = pair,
-                None => self.root.pair = pair,
-            }
-        }
-    }
-
-    /// Pushes a frame for the present position with its children.
-    fn expand(&mut self, thresholds: EffortPair, line: usize) {
-        let player = self.setting.game.to_move(self.position);
-        let first = self.children.len();
-        let is_root = self.frames.is_empty();
-        self.frames.push(Frame {
-            player,
-            thresholds,
-            first,
-            current: first,
-            nodes_before: self.nodes,
-            line,
-        });
-        self.moves.clear();
-        if self.setting.knowledge && !is_root {
-            self.setting.game.relevant_moves(self.position, &mut self.moves);
-        } else {
-            self.setting.game.moves(self.position, &mut self.moves);
-        }
-        let mut decided = false;
-        for index in 0..self.moves.len() {
-            let mv = self.moves[index];
-            let child = self.create_child(mv);
-            self.children.push(child);
-            // One child that is won decides the node; the root tells of all its children.
-            decided = own(player, child.pair).is_zero() && !is_root;
-            if decided {
-                break;
-            }
-        }
-        // The memory had the time of the surveys to come.
-        for child in &mut self.children[first..] {
-            let remembered = !decided && !child.known && self.setting.look_up(child);
-            self.nodes += u64::from(!self.setting.delayed && !remembered);
-        }
-        self.peak_nodes = self.peak_nodes.max(self.children.len() as u64);
-    }
-
-    /// The child that `mv` leads to, as it is without the table.
-    #[inline]
-    fn create_child(&mut self, mv: Move) -> Child {
-        let setting = &self.setting;
-        if setting.knowledge {
-            let line = self.line.len();
-            let child = setting.surveyed_child(self.position, mv, &mut self.line);
-            self.take_back(line);
-            child
-        } else {
-            setting.game.play(self.position, mv);
-            let child = setting.new_child(self.position, mv, setting.delayed);
-            setting.game.undo(self.position, mv);
-            child
-        }
-    }
-
-    /// What is known now. In the middle of a search [`Path::bring_up_to_date`] comes first.
-    pub fn findings(&self) -> Findings {
-        let mut position = self.position.clone();
-        self.line.iter().rev().for_each(|&mv| self.setting.game.undo(&mut position, mv));
-        let mut moves = MoveList::new();
-        if self.root_children > 0 {
-            self.setting.game.moves(&position, &mut moves);
-        }
-        let known = &self.children[..self.root_children];
-        let children: Vec<ChildFindings> = moves
-            .iter()
-            .filter_map(|&mv| known.iter().find(|child| child.mv == mv))
-            .map(|child| ChildFindings { mv: child.mv, efforts: vec![child.pair] })
-            .collect();
-        Findings {
-            efforts: vec![self.root.pair],
-            best_move: best_move(
-                self.setting.game.to_move(&position),
-                &[self.root.pair],
-                &children,
-            ),
-            children,
-            nodes: self.nodes,
-        }
-    }
-
-    /// The end of a search that has come back to above the root.
-    pub fn end(self, watch: &Watch<'_>) -> SearchEnd {
-        debug_assert!(self.is_over());
-        let findings = self.findings();
-        SearchEnd {
-            stopped: watch.stopped().filter(|_| !self.root.pair.is_solved()),
-            statistics: Statistics {
-                descents: self.descents,
-                nodes: self.nodes,
-                peak_nodes: self.peak_nodes + self.setting.table.len(),
-            },
-            findings,
-        }
-    }
-}
-
-#[inline]
-fn fold(player: Player, children: &[Child], range: std::ops::Range<usize>) -> Fold {
-    let mut sum = EffortSum::default();
-    let (mut least, mut second) = (Effort::INFINITY, Effort::INFINITY);
-    let mut best = range.start;
-    for (index, child) in range.clone().zip(&children[range]) {
-        let effort = own(player, child.pair);
-        sum.add(own(player.opponent(), child.pair));
-        if effort < least {
-            second = least;
-            least = effort;
-            best = index;
-        } else if effort < second {
-            second = effort;
-        }
-    }
-    // A child that is won may have cut the others off; they would only add to the infinity.
-    Fold { own: least, other: sum.total(), best, second }
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 pub use arena::NodeIndex;
 use arena::{Arena, Block};
-use jlpns_games::{Game, MoveList, Player};
+use jlpns_games::{Game, Move, MoveList, Player};
 
 use crate::effort::EffortPair;
 use crate::efforts::{
@@ -197,6 +197,14 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
         }
     }
 
+    /// The knowledge of a tree whose root is a child of the current node.
+    pub fn knowledge_below(&self) -> Knowledge {
+        match self.knowledge {
+            Knowledge::Unused => Knowledge::Unused,
+            _ => Knowledge::Everywhere,
+        }
+    }
+
     /// Adds the children of the current node, a frontier node, with the numbers that new nodes
     /// start with. `false`, and no change, if there is no room for them.
     pub fn expand(&mut self) -> bool {
@@ -243,10 +251,27 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
         Some(children)
     }
 
-    /// Sets the numbers of the current node, a frontier node, to what a nested search found.
-    pub fn set_efforts(&mut self, efforts: &[EffortPair]) {
-        let current = self.current();
-        self.arena.pairs_mut(current).copy_from_slice(efforts);
+    /// The number of children of the current node.
+    pub fn child_count(&self) -> usize {
+        self.arena.children(self.current()).nodes().count()
+    }
+
+    /// The move to a child of the current node, and its numbers.
+    pub fn child(&self, index: usize) -> (Move, &[EffortPair]) {
+        let child = self.nth_child(index);
+        (self.arena.move_to(child), self.arena.pairs(child))
+    }
+
+    /// Sets the numbers of a child of the current node, a frontier node, to what a nested search
+    /// found.
+    pub fn set_child(&mut self, index: usize, efforts: &[EffortPair]) {
+        let child = self.nth_child(index);
+        self.arena.pairs_mut(child).copy_from_slice(efforts);
+    }
+
+    fn nth_child(&self, index: usize) -> NodeIndex {
+        let mut children = self.arena.children(self.current()).nodes();
+        children.nth(index).expect("the current node has so many children")
     }
 
     /// Updates the numbers of the current node from its children's, then its ancestors', up to
@@ -255,13 +280,6 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
         loop {
             let node = self.current();
             let children = self.arena.children(node);
-            if children.is_empty() {
-                // A frontier node whose numbers were set: its parent is the first to update.
-                if !self.ascend() {
-                    return self.choose_threshold();
-                }
-                continue;
-            }
             let player = self.game.to_move(&self.position);
             let (mut changed, mut settled) = (false, false);
             for index in 0..self.evaluation.width() {

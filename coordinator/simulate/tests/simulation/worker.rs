@@ -110,6 +110,8 @@ impl Searcher {
                 algorithm: job.sub_search,
                 initialisation: job.initialisation,
                 knowledge: job.knowledge,
+                growth: Some(job.growth),
+                epsilon: job.epsilon,
                 max_nodes: Some(job.budget),
                 ..SearchSettings::default()
             };
