@@ -68,7 +68,7 @@ impl Hand {
         self.seen[kind] += 1;
         self.all += 1;
         // Now and then it is looked at what they were.
-        if self.all % (REMEMBERED / 8) == 0 {
+        if self.all.is_multiple_of(REMEMBERED / 8) {
             self.least = self.quantile();
         }
         if self.all >= REMEMBERED {

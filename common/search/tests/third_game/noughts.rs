@@ -24,6 +24,12 @@ pub struct Cells {
 const FULL: u16 = 0o777;
 const LINES: [u16; 8] = [0o7, 0o70, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124];
 
+impl Default for Noughts {
+    fn default() -> Noughts {
+        Noughts::new()
+    }
+}
+
 impl Noughts {
     /// The game.
     pub fn new() -> Noughts {

@@ -1,8 +1,10 @@
 //! All that can happen when threads meet in one bucket, in the weak memory order of the language:
 //! each word is read as any write that may be seen, in no order with the other words.
 //!
-//! The model runs threads by turns; `loom` tries every order of them, with a bounded number of times
-//! that a thread is interrupted, and every value that a read may return.
+//! `loom` runs the threads of a model by turns, in every order with a bounded number of
+//! interruptions, and has a read return every value that it may. It leaves out some orders of threads that
+//! read a word before they write it, as searches do; so the models say how much has to be seen.
+//! Writers that read nothing and one reader are tried in full.
 
 use std::collections::HashSet;
 
@@ -97,7 +99,7 @@ fn writers_of_a_place(writes: [(u128, Entry); 2]) {
         let place = Arc::new(empty_place());
         for (key, entry) in writes {
             let place = Arc::clone(&place);
-            spawn(move || Words::new(Scrambled::new(key), entry).write(&*place));
+            spawn(move || Words::new(Scrambled::new(key), entry).write(&place));
         }
         look(&[&*place], seen);
     });

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::table::entry::Words;
+use crate::table::entry::{Place, Words};
 
 /// What one search found out about a position.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,11 @@ fn words_after(told: &[Told]) -> [u64; 4] {
         table.put(told.key, Threshold(told.threshold), told.pair, told.work);
     }
     table.memory.bucket(0).big.each_ref().map(|word| word.load(Relaxed))
+}
+
+/// Leaves these words in a place.
+fn set(place: &Place<AtomicU64>, words: [u64; 4]) {
+    place.iter().zip(words).for_each(|(word, value)| word.store(value, Relaxed));
 }
 
 /// The words that each of several searches writes, if none sees the others; and what the second
@@ -110,13 +115,11 @@ fn no_mix_of_words_is_a_false_verdict() {
             for [one, two] in writes_of(first, second) {
                 let writes = [[0; 4], one, two, words_after(&[third])];
                 for mix in 0..4usize.pow(4) {
-                    for word in 0..4 {
-                        let write = mix >> (2 * word) & 3;
-                        let bucket = table.memory.bucket(0);
-                        bucket.big[word].store(writes[write][word], Relaxed);
-                        // The same in the second place, where it is looked for next.
-                        bucket.recent[word].store(writes[write][word], Relaxed);
-                    }
+                    let words = std::array::from_fn(|word| writes[mix >> (2 * word) & 3][word]);
+                    let bucket = table.memory.bucket(0);
+                    set(&bucket.big, words);
+                    // The same in the second place, where it is looked for next.
+                    set(&bucket.recent, words);
                     assert_true(&table, &[first, second, third]);
                     found += u32::from(table.get(first.key, Threshold(first.threshold)).is_some());
                 }
@@ -137,9 +140,7 @@ fn a_torn_entry_is_not_taken_over() {
                 table.clear();
                 let writes = [words_after(&[first]), words_after(&[second])];
                 let place = &table.memory.bucket(0).big;
-                for word in 0..4 {
-                    place[word].store(writes[mix >> word & 1][word], Relaxed);
-                }
+                set(place, std::array::from_fn(|word| writes[mix >> word & 1][word]));
                 table.put(third.key, Threshold(third.threshold), third.pair, third.work);
                 let asked =
                     table.get(third.key, Threshold(third.threshold)).map(|known| known.pair);
@@ -210,15 +211,14 @@ proptest! {
         });
         let keys = [one, other].map(Scrambled::new);
         let writes = [0, 1].map(|n| Words::new(keys[n], entries[n]));
-        let places = writes.map(|words| {
+        let written = writes.map(|words| {
             let place = [0; 4].map(AtomicU64::new);
             words.write(&place);
-            place
+            place.map(AtomicU64::into_inner)
         });
-        let mixed: [AtomicU64; 4] = std::array::from_fn(|word| {
-            AtomicU64::new(places[mix >> word & 1][word].load(Relaxed))
-        });
-        let mixed = Words::read(&mixed);
+        let place = [0; 4].map(AtomicU64::new);
+        set(&place, std::array::from_fn(|word| written[mix >> word & 1][word]));
+        let mixed = Words::read(&place);
         for key in keys {
             if let Some(entry) = mixed.entry_of(key) {
                 let written = [0, 1].iter().any(|&n| keys[n] == key && entries[n] == entry);
