@@ -5,13 +5,12 @@ mod games;
 use std::fmt;
 use std::str::FromStr;
 
+pub use games::{BUILT_IN, GameFamily, Games};
+
 use crate::connect4::{self, Connect4};
 use crate::dyn_game::DynGame;
 use crate::woodpush::{self, Woodpush};
-
 use crate::{Game, Move, MoveList};
-
-pub use games::{BUILT_IN, GameFamily, Games};
 
 /// A game together with the text that names it.
 #[derive(Clone, Debug)]

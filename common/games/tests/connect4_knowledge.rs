@@ -57,7 +57,7 @@ impl<B: Bitboard> Checker<B> {
         Checker {
             pieces: PIECES.map(|(_, _, with)| game.clone().with_rules(with)),
             game,
-            values: HashMap::new(),
+            values: HashMap::default(),
             judged: 0,
             narrowed: 0,
         }
@@ -278,7 +278,7 @@ fn reaches<B: Bitboard>(
 
 /// Whether the rules alone confirm what `bounds` say.
 fn confirmed<B: Bitboard>(game: &Connect4<B>, position: &Stones<B>, bounds: Bounds) -> bool {
-    let reaches = |wanted| reaches(game, &mut position.clone(), wanted, &mut HashMap::new());
+    let reaches = |wanted| reaches(game, &mut position.clone(), wanted, &mut HashMap::default());
     let scale = game.scale().bounds();
     (bounds.lower == scale.lower || reaches(bounds.lower))
         && (bounds.upper == scale.upper || !reaches(Outcome(bounds.upper.0 + 1)))

@@ -31,7 +31,14 @@ impl Checker {
     }
 
     fn of(game: Woodpush, limit: u64) -> Checker {
-        Checker { game, by_key: HashMap::new(), left: limit, decided: 0, judged: 0, narrowed: 0 }
+        Checker {
+            game,
+            by_key: HashMap::default(),
+            left: limit,
+            decided: 0,
+            judged: 0,
+            narrowed: 0,
+        }
     }
 
     /// The value, if there are visits enough.

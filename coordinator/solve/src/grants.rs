@@ -6,12 +6,11 @@ use jlpns_games::{Bounds, Threshold};
 use jlpns_search::{Findings, Job, Question};
 
 use super::belief::{MachineId, Recheck, Rechecker, Why};
-use super::findings;
 use super::scheduler::Worker;
 use super::top_level::MostProving;
 use super::{
     Action, Lease, LeaseId, NodeRef, Notice, Out, Purpose, Record, Refusal, Solve, TakenBack,
-    Verdict, WorkerId, WorkerInfo, slot_time,
+    Verdict, WorkerId, WorkerInfo, findings, slot_time,
 };
 
 /// The smallest budget of a job, for the beginning of a solve.

@@ -48,6 +48,7 @@ use affinity::Affinity;
 use belief::{Basis, Belief, Confirm, MachineId, ThresholdAt, Why};
 pub use event::{Action, Event, LeaseId, Refusal, Subject, WorkerId, WorkerInfo};
 pub use findings::{FindingsError, Place};
+use foldhash::fast::FixedState;
 use jlpns_games::spec::{MoveError, format_moves, position_after};
 use jlpns_games::{Bounds, Game, Move, Outcome, OutcomeScale, Threshold, with_game};
 use jlpns_search::Question;
@@ -98,7 +99,7 @@ pub struct Solve {
     tree: Box<dyn TopLevel>,
     scheduler: Scheduler,
     /// The nodes that are not to be selected, by their places, with their keys.
-    out: HashMap<NodeId, (u128, Out)>,
+    out: HashMap<NodeId, (u128, Out), FixedState>,
     losses: Losses,
     belief: Belief,
     /// The rechecks that are out or whose report waits to be durable, by their leases.
@@ -194,7 +195,7 @@ impl Solve {
             disputes_told: Duration::ZERO,
             secret: 0,
             settings,
-            out: HashMap::new(),
+            out: HashMap::default(),
             losses: Losses::default(),
             sharing: Sharing::default(),
             affinity: Affinity::default(),

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Duration;
 
+use foldhash::fast::FixedState;
 use jlpns_games::Move;
 use jlpns_search::graph::NodeId;
 
@@ -63,7 +64,7 @@ pub enum Verdict {
 /// The losses of all nodes.
 #[derive(Debug, Default)]
 pub struct Losses {
-    nodes: HashMap<u128, Loss>,
+    nodes: HashMap<u128, Loss, FixedState>,
     parked: BTreeMap<NodeId, Parked>,
     departed: VecDeque<(String, u64, Vec<u128>)>,
 }

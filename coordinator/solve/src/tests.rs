@@ -110,7 +110,7 @@ impl Cluster {
             lost: Vec::new(),
             joined: 0,
             over: false,
-            granted: HashSet::new(),
+            granted: HashSet::default(),
         };
         cluster.act();
         cluster

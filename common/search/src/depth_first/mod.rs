@@ -25,14 +25,13 @@ mod numbers;
 
 use std::ops::ControlFlow;
 
-use jlpns_games::{Game, Move, MoveList, Player};
-
 pub(crate) use children::{Child, Estimate, Seen, Setting};
+use jlpns_games::{Game, Move, MoveList, Player};
+use line::{Line, Mark};
 pub(crate) use numbers::{Numbers, own, pair_of};
 
 use crate::EffortPair;
 use crate::watch::Watch;
-use line::{Line, Mark};
 
 /// A node on the way, with what its search keeps of it (`N`).
 pub(crate) struct Frame<N> {

@@ -272,11 +272,11 @@ impl Index {
 mod tests {
     use std::collections::HashMap;
 
+    use jlpns_games::connect4::Connect4;
+    use jlpns_games::{Game, MoveList};
     use proptest::prelude::*;
 
     use super::*;
-    use jlpns_games::connect4::Connect4;
-    use jlpns_games::{Game, MoveList};
 
     impl Index {
         /// How many nodes it has.
@@ -309,7 +309,7 @@ mod tests {
             let mut index = Index::default();
             reserved.into_iter().for_each(|nodes| index.reserve(nodes));
             let keys: Vec<Key> = (0..400).map(Key).collect();
-            let mut known: HashMap<Key, NodeId> = HashMap::new();
+            let mut known: HashMap<Key, NodeId> = HashMap::default();
             for (adds, number) in steps {
                 let key = Key(number);
                 match known.remove(&key) {

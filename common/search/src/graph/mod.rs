@@ -44,6 +44,7 @@ mod tests;
 use std::collections::HashMap;
 
 pub use dump::DumpError;
+use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList};
 pub use lease::Selection;
 use locks::Locks;
@@ -97,7 +98,7 @@ pub struct Graph<G: Game, W> {
     position: G::Position,
     worklist: Worklist,
     /// The numbers that leased nodes had before a virtual outcome replaced them.
-    actual: HashMap<NodeId, Pairs>,
+    actual: HashMap<NodeId, Pairs, FixedState>,
     /// Leased nodes that have been freed or solved since they were last asked for.
     moot: Vec<NodeId>,
     leased: usize,
@@ -141,7 +142,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             path_moves: Vec::new(),
             position,
             worklist: Worklist::default(),
-            actual: HashMap::new(),
+            actual: HashMap::default(),
             moot: Vec::new(),
             leased: 0,
             expansions: 0,

@@ -1,10 +1,11 @@
 //! Work that can wait, and that would take too long at once: freeing what was cut off, and pruning.
 //! Whoever has jobs out does it in slices between them; a search without jobs does it at once.
 
+use jlpns_games::Game;
+
 use crate::efforts::Width;
 use crate::graph::store::Mark;
 use crate::graph::{Graph, NodeId};
-use jlpns_games::Game;
 
 /// How many nodes are looked at or freed in a slice: some milliseconds. In tests the graphs are
 /// small, and the slices with them.

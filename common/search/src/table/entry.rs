@@ -7,10 +7,12 @@
 //! word is changed has another checksum always. Else it takes two contents, or a content and a key,
 //! that agree in 64 bits by chance. `docs/soundness.md` has the argument.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use jlpns_games::Threshold;
 
 use crate::effort::{Effort, EffortPair};
-use jlpns_games::Threshold;
 
 /// The words of an entry.
 const ENTRY_WORDS: usize = 4;

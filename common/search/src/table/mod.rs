@@ -41,10 +41,9 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, fence};
 
-use jlpns_games::Threshold;
-
 use bucket::{Bucket, Inserted};
 use entry::{Entry, Scrambled};
+use jlpns_games::Threshold;
 use memory::Memory;
 pub use solved::SolvedPosition;
 

@@ -1,7 +1,7 @@
 mod model;
 mod torn;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
@@ -62,7 +62,7 @@ proptest! {
         keys_far_apart: bool, buckets in 1u64..12,
     ) {
         let table = TranspositionTable::with_bytes(buckets * 64).unwrap();
-        let mut told = HashMap::new();
+        let mut told = BTreeMap::new();
         for (key, threshold, number, work) in puts {
             // Keys that differ in their high half only, or in their low half only.
             let key = if keys_far_apart { key << 64 } else { key };

@@ -19,12 +19,11 @@ mod rechecks;
 use std::fmt;
 use std::hash::BuildHasher;
 
+pub use bytes::ClaimsError;
+pub use claims::{Claim, Claims, Standing, ThresholdAt};
 use foldhash::quality::FixedState;
 use jlpns_games::{Move, Threshold};
 use jlpns_search::{EffortPair, Findings};
-
-pub use bytes::ClaimsError;
-pub use claims::{Claim, Claims, Standing, ThresholdAt};
 pub use machine::{Identity, Machine, MachineId, Machines};
 pub use proof::{Basis, Open, Proofs};
 pub use rechecks::{Parties, Recheck, Rechecker, Rechecks, Why};

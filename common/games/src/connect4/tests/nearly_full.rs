@@ -56,7 +56,7 @@ fn value(
 /// Checks that the bounds hold; whether they say anything.
 fn check(game: &Connect4<u64>, position: Stones<u64>) -> bool {
     let bounds = game.static_bounds(&position);
-    let value = value(game, &mut position.clone(), &mut HashMap::new());
+    let value = value(game, &mut position.clone(), &mut HashMap::default());
     let holds = (bounds.lower..=bounds.upper).contains(&value);
     assert!(holds, "{bounds:?}, but {value:?}:\n{}", game.show(&position));
     bounds != game.scale().bounds()
@@ -74,7 +74,7 @@ fn longer_lines_through_odd_columns_must_be_broken_by_the_pairs() {
         &["....x...", "..xoxxox", "o.oxooxx", "xxoxxxoo", "ooxxooxx", "ooxoooxo"],
     ] {
         let (game, position) = board(rows);
-        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::new()), WIN);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), WIN);
         assert_eq!(game.static_bounds(&position).upper, WIN, "{rows:?}");
     }
 }
@@ -88,7 +88,7 @@ fn cells_that_are_given_up_make_no_line_come_too_late() {
         &["...o", "...x", ".o.o", ".o.x", ".x.o", "xoox", "xoxx"],
     ] {
         let (game, position) = board(rows);
-        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::new()), DRAW);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), DRAW);
         assert!(game.static_bounds(&position).upper >= DRAW, "{rows:?}");
     }
 }

@@ -146,7 +146,7 @@ fn histories_with_one_key_have_one_value() {
         assert!(walk.by_key.values().all(|seen| seen.value.is_some()), "the walk is complete");
         let (positions, keys) = (walk.positions, walk.by_key.len());
         assert!(positions > 3 * keys, "{text}: {positions} positions with {keys} keys");
-        let mut boards: HashMap<_, BTreeSet<u128>> = HashMap::new();
+        let mut boards: HashMap<_, BTreeSet<u128>> = HashMap::default();
         for (&key, Seen { view, .. }) in &walk.by_key {
             boards.entry((&view.row, view.left_to_move)).or_default().insert(key);
         }

@@ -10,7 +10,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// What each node matters for by the definition: all ways from the root to it.
     fn relevance(&self) -> HashMap<NodeId, Range<usize>> {
         let open = still_open(self.root_efforts(), 0..self.evaluation.width());
-        let mut relevance: HashMap<NodeId, Range<usize>> = HashMap::new();
+        let mut relevance: HashMap<NodeId, Range<usize>> = HashMap::default();
         let mut pending = vec![(self.root, open)];
         while let Some((node, open)) = pending.pop() {
             let known = relevance.get(&node).cloned().unwrap_or(open.clone());

@@ -1,7 +1,7 @@
 //! Torn entries: a place that holds words of several writes, in every mix. Whoever asks is told
 //! nothing that was not written of that very position.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::*;
 use crate::table::entry::{Place, Words};
@@ -181,7 +181,7 @@ fn contents_that_occur_have_checksums_of_their_own() {
             bounds.map(|(threshold, lower, above)| Entry { pair, work, threshold, lower, above })
         })
     });
-    let (mut count, mut checksums) = (0, HashSet::new());
+    let (mut count, mut checksums) = (0, BTreeSet::new());
     for entry in contents {
         count += 1;
         // The tie of a key of zeros is the checksum.

@@ -2,8 +2,8 @@
 //! created, seconds, positions a second.
 //!
 //! ```text
-//! cargo run --release -p jlpns-search --example connect4 -- 6x5 7x5 6x6 7x6
-//! cargo run --release -p jlpns-search --example connect4 -- --plain --algorithm dfpn 6x5
+//! cargo run --release -p jlpns-tests --example connect4 -- 6x5 7x5 6x6 7x6
+//! cargo run --release -p jlpns-tests --example connect4 -- --plain --algorithm dfpn 6x5
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
