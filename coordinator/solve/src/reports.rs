@@ -62,14 +62,14 @@ impl Solve {
             Err(Refusal::UnknownLease(_)) if id.0 < self.first_lease && subject.is_some() => {
                 let Subject { moves, question, budget, seal } = subject.expect("it is some");
                 if seal != self.seal(id, machine, &moves, question, budget) {
-                    return Err(self.note_refused(worker, Refusal::UnknownLease(id)));
+                    return Err(Refusal::UnknownLease(id));
                 }
                 if !self.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
                 Told { purpose: None, moves, question, budget, held: false }
             }
-            Err(refusal) => return Err(self.note_refused(worker, refusal)),
+            Err(refusal) => return Err(refusal),
         };
         let Told { purpose, moves, question, budget, held } = told;
         if let Err(refusal) = self.check(id, &moves, question, budget, &found) {
@@ -115,7 +115,8 @@ impl Solve {
         Ok(Taken::ToBeRecorded)
     }
 
-    /// Counts a refused report against its connection, which is ended when there are too many.
+    /// Counts a report that cannot be what was found against its connection, which is ended when
+    /// there are too many. A lease that is not known any more is nobody's fault.
     fn note_refused(&mut self, worker: WorkerId, refusal: Refusal) -> Refusal {
         if self.scheduler.note_refused(worker)
             && let Some(connected) = self.scheduler.worker(worker)

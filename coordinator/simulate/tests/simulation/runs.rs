@@ -245,11 +245,10 @@ fn no_adversary_makes_a_wrong_value_come_out() {
                 workers[index].nature = workers[0].nature;
             }
         }
-        // Of several machines that lie, two may say the same: only one of them lies all the time.
+        // Two machines that say the same are believed, so only one of them settles what is not true.
         if !together {
             for worker in &mut workers[1..liars] {
-                worker.nature =
-                    pick(&mut rng, &[Nature::Boastful, Nature::Counting, Nature::InProgress]);
+                worker.nature = pick(&mut rng, &[Nature::Counting, Nature::InProgress]);
             }
         }
         let liars: Vec<String> = workers[..liars].iter().map(|liar| liar.name.clone()).collect();
@@ -265,7 +264,9 @@ fn no_adversary_makes_a_wrong_value_come_out() {
             assert!(world.counts.steps < 400_000, "it comes to an end: {:?}", world.counts);
         }
         let solve = world.solve.as_ref().expect("it runs at its end");
-        let end = solve.end().expect("it is over");
+        let end = solve.end().unwrap_or_else(|| {
+            panic!("{liars:?} {:?} {:#?}", world.counts, solve.status(Duration::ZERO))
+        });
         assert_eq!(end.bounds, Bounds::exactly(value), "{liars:?} {:?}", world.counts);
         let quarantined = solve.status(Duration::ZERO).quarantined;
         assert!(quarantined.iter().all(|name| liars.contains(name)), "{quarantined:?} {liars:?}");
