@@ -234,6 +234,11 @@ impl Driver {
             Command::Searched { number, findings, elapsed } => {
                 self.tell(Event::Searched { number, findings, elapsed });
             }
+            Command::Order { name, order, reply } => {
+                let now = self.now();
+                // Whoever ordered it may have gone.
+                let _ = reply.send(self.solve.order(&name, order, now));
+            }
             Command::Status { reply } => {
                 let status = self.solve.status(self.now());
                 // Whoever asked may have gone.

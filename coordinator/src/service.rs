@@ -13,7 +13,7 @@ use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
 use jlpns_search::{Findings, Question};
 use jlpns_solve::belief::Identity;
-use jlpns_solve::{Event, LeaseId, Subject, WorkerId, WorkerInfo};
+use jlpns_solve::{Event, LeaseId, Order, Subject, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -90,6 +90,28 @@ impl Solver for SolverService {
         _request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::SolveStatus>, Status> {
         Ok(Response::new(to_wire(self.driver.status().await?)))
+    }
+
+    async fn order_worker(
+        &self,
+        request: Request<v1::OrderWorkerRequest>,
+    ) -> Result<Response<v1::OrderWorkerReply>, Status> {
+        let request = request.into_inner();
+        worker_name(&request.name).map_err(invalid)?;
+        let done = self.driver.order(request.name.clone(), order(request.order())?).await?;
+        let affected = done.map_err(|error| Status::not_found(error.to_string()))?;
+        let affected = u32::try_from(affected).unwrap_or(u32::MAX);
+        Ok(Response::new(v1::OrderWorkerReply { affected }))
+    }
+}
+
+/// The order that is meant.
+fn order(order: v1::WorkerOrder) -> Result<Order, Status> {
+    match order {
+        v1::WorkerOrder::Unspecified => Err(invalid(WireError::Missing("order"))),
+        v1::WorkerOrder::Drain => Ok(Order::Drain),
+        v1::WorkerOrder::Kick => Ok(Order::Kick),
+        v1::WorkerOrder::Reinstate => Ok(Order::Reinstate),
     }
 }
 

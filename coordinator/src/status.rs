@@ -19,6 +19,11 @@ pub fn to_wire(status: SolveStatus) -> v1::SolveStatus {
         draining: worker.draining,
         stuck: worker.stuck,
         seconds: worker.seconds,
+        machine: worker.machine,
+        build: worker.build,
+        refused: worker.refused,
+        silent_seconds: worker.silent_seconds,
+        confirmed: worker.confirmed,
     });
     let parked_jobs = status
         .parked_jobs
@@ -83,6 +88,11 @@ pub fn from_wire(status: v1::SolveStatus) -> SolveStatus {
         draining: worker.draining,
         stuck: worker.stuck,
         seconds: worker.seconds,
+        machine: worker.machine,
+        build: worker.build,
+        refused: worker.refused,
+        silent_seconds: worker.silent_seconds,
+        confirmed: worker.confirmed,
     });
     let parked_jobs = status
         .parked_jobs

@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use jlpns_proto::v1;
-use jlpns_tests::cluster::{LIMIT, serve, worker};
+use jlpns_tests::cluster::{LIMIT, serve, until, worker, worker_with};
 use jlpns_tests::faults::impostor::{Heard, Impostor, lie};
 use jlpns_tests::faults::liar::Liar;
+use jlpns_tests::{jlpns, run};
+use serde_json::json;
 
 const SPEC: &str = "connect4:5x5";
 /// How long a member listens before it looks again.
@@ -84,4 +86,32 @@ fn a_member_that_lies_about_one_child_is_not_believed() {
 fn a_member_that_proves_whatever_it_is_asked_is_not_believed() {
     let result = asked_for_a_win(|lease| report(lie(&lease)));
     assert_eq!(result["proved"], false, "{result}");
+}
+
+#[test]
+fn workers_are_listed_and_put_out_and_come_again() {
+    let (coordinator, url) = serve(&["connect4:7x7", "--job-nodes", "2000"]);
+    let ask = |more: &[&str]| {
+        let args = [&["workers", &url, "--output", "json"], more].concat();
+        run(&mut jlpns(args), LIMIT)
+    };
+    let mut one = worker_with(&url, "one", &["--machine", "first"]);
+    until(&url, |status| status["jobs"].as_u64() >= Some(5));
+    let listed = ask(&[]).json();
+    assert_eq!(listed["workers"][0]["name"], "one", "{listed}");
+    assert_eq!(listed["workers"][0]["machine"], "machine first at 127.0.0.1", "{listed}");
+    let kicked = ask(&["--kick", "one"]).json();
+    assert_eq!((&kicked["workers"], &kicked["quarantined"]), (&json!([]), &json!(["one"])));
+    let told = one.wait_for(LIMIT, |line| line.contains("quarantined").then_some(line.to_owned()));
+    assert!(told.contains("have it reinstated"), "{told}");
+    one.kill();
+    let refused = ask(&["--drain", "one"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("no worker that is connected is called 'one'"), "{refused:?}");
+    assert_eq!(ask(&["--reinstate", "one"]).json()["quarantined"], json!([]));
+    let again = worker_with(&url, "one", &["--machine", "first"]);
+    until(&url, |status| status["workers"].as_array().is_some_and(|all| all.len() == 1));
+    let drained = ask(&["--drain", "one"]).json();
+    assert_eq!(drained["workers"][0]["draining"], true, "{drained}");
+    drop((again, coordinator));
 }

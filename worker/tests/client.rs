@@ -56,6 +56,13 @@ impl Solver for Puppet {
     ) -> Result<Response<v1::SolveStatus>, Status> {
         Ok(Response::new(v1::SolveStatus::default()))
     }
+
+    async fn order_worker(
+        &self,
+        _request: Request<v1::OrderWorkerRequest>,
+    ) -> Result<Response<v1::OrderWorkerReply>, Status> {
+        Err(Status::not_found("a puppet has no workers"))
+    }
 }
 
 impl Talk {

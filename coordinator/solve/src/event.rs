@@ -148,6 +148,25 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The worker that says it, if one does.
+    pub fn worker(&self) -> Option<WorkerId> {
+        match self {
+            Event::Renewed { worker, .. }
+            | Event::Progress { worker, .. }
+            | Event::Reported { worker, .. }
+            | Event::Declined { worker, .. }
+            | Event::Draining { worker }
+            | Event::Solved { worker, .. } => Some(*worker),
+            Event::Joined { .. }
+            | Event::Left { .. }
+            | Event::Searched { .. }
+            | Event::Recorded { .. }
+            | Event::Parked { .. } => None,
+        }
+    }
+}
+
 /// Something that the shell has to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {

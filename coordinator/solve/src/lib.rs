@@ -6,6 +6,7 @@
 //! moot by it are taken back, and idle slots get new leases (`grants`).
 //!
 //! - `reports`: from a report to its fold, and what is durable in between.
+//! - `orders`: what people order by hand.
 //! - `losses`: jobs that kill their workers.
 //! - `ahead`: how many leases wait at a worker, so that none of its slots does.
 //! - `affinity`: who searched what, and goes on with it.
@@ -27,6 +28,7 @@ mod grants;
 mod ledger;
 mod losses;
 mod notice;
+mod orders;
 mod recent;
 mod record;
 mod reports;
@@ -56,6 +58,7 @@ use jlpns_search::graph::NodeId;
 use ledger::Ledger;
 use losses::{Losses, Verdict};
 pub use notice::Notice;
+pub use orders::{Order, OrderError};
 pub use record::{Record, Report, Snapshot};
 pub use resume::ResumeError;
 use scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack};
@@ -227,6 +230,9 @@ impl Solve {
     /// refused report goes out again.
     pub fn handle(&mut self, event: Event, now: Duration) -> Result<(), Refusal> {
         self.hear(now);
+        if let Some(worker) = event.worker() {
+            self.scheduler.note_heard(worker, now);
+        }
         let outcome = match event {
             Event::Joined { worker, info } => self.joined(worker, info, now),
             Event::Left { worker } => self.left(worker, now),

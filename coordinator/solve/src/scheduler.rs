@@ -313,6 +313,13 @@ impl Scheduler {
         });
     }
 
+    /// Notes that something was heard of a worker.
+    pub fn note_heard(&mut self, id: WorkerId, now: Duration) {
+        if let Some(worker) = self.workers.get_mut(&id) {
+            worker.heard = now;
+        }
+    }
+
     /// Counts a recheck that was granted.
     pub fn note_recheck(&mut self, id: WorkerId) {
         self.change(id, |worker| worker.rechecks += 1);

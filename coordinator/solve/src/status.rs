@@ -149,6 +149,16 @@ pub struct WorkerStatus {
     pub stuck: u32,
     /// Seconds since it joined.
     pub seconds: f64,
+    /// Its machine.
+    pub machine: String,
+    /// Its build; empty if it does not say.
+    pub build: String,
+    /// How many of its reports were refused.
+    pub refused: u32,
+    /// Seconds since something was last heard of it.
+    pub silent_seconds: f64,
+    /// How many of the claims of its machine another one has confirmed.
+    pub confirmed: u64,
 }
 
 impl Solve {
@@ -223,7 +233,7 @@ impl Solve {
                 .as_ref()
                 .map(|basis| basis.claims.saturating_sub(self.open_claims(basis))),
             most_workers: self.scheduler.most_workers() as u64,
-            workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
+            workers: self.scheduler.workers().map(|(_, w)| self.worker_status(w, now)).collect(),
             seconds: now.as_secs_f64(),
             search_seconds: (self.search_time + running)
                 .saturating_sub(self.earlier_search_time)
@@ -251,6 +261,25 @@ impl Solve {
         self.search_time.div_f64(self.jobs.max(1) as f64)
     }
 
+    fn worker_status(&self, worker: &Worker, now: Duration) -> WorkerStatus {
+        let machine = self.belief.machines().of(worker.machine);
+        WorkerStatus {
+            name: worker.info.name.clone(),
+            slots: worker.info.slots,
+            running: worker.busy_slots(),
+            jobs: worker.jobs,
+            nodes: worker.nodes,
+            draining: worker.draining,
+            stuck: worker.stuck,
+            seconds: now.saturating_sub(worker.joined).as_secs_f64(),
+            machine: machine.identity.to_string(),
+            build: worker.info.build.clone(),
+            refused: worker.refused,
+            silent_seconds: now.saturating_sub(worker.heard).as_secs_f64(),
+            confirmed: machine.confirmed,
+        }
+    }
+
     fn root_move_name(&self, mv: Move) -> String {
         let moves = self.move_names(&[&self.settings.moves, &[mv][..]].concat());
         moves[self.moves_text.len()..].to_owned()
@@ -262,18 +291,5 @@ impl Solve {
         } else {
             format!("above {}", self.scale.name(self.scale.best()))
         }
-    }
-}
-
-fn worker_status(worker: &Worker, now: Duration) -> WorkerStatus {
-    WorkerStatus {
-        name: worker.info.name.clone(),
-        slots: worker.info.slots,
-        running: worker.busy_slots(),
-        jobs: worker.jobs,
-        nodes: worker.nodes,
-        draining: worker.draining,
-        stuck: worker.stuck,
-        seconds: now.saturating_sub(worker.joined).as_secs_f64(),
     }
 }

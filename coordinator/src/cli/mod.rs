@@ -6,7 +6,7 @@
 //! - `search`: `jlpns search`, one search in this process.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
-//! - `status` and `health`: `jlpns status` and `jlpns health`, which `ask` a running
+//! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
 //! - `door`: the flags of who is let in, and `keys`: `jlpns keys`, which makes what they name.
 //! - `values`: how the values of flags are read.
@@ -34,6 +34,7 @@ mod simulate;
 mod solve;
 mod status;
 mod values;
+mod workers;
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -66,6 +67,8 @@ enum Command {
     Bench(bench::BenchFlags),
     /// Print the state of a running solve
     Status(status::StatusFlags),
+    /// List the workers of a running solve, or drain, put out or reinstate one
+    Workers(workers::WorkersFlags),
     /// Exit with 0 if a coordinator is serving, with 1 if not
     Health(health::HealthFlags),
     /// Make the token, the certificates and the keys of a lab
@@ -163,6 +166,7 @@ pub fn run(games: &Games) -> End {
         Command::Simulate(flags) => simulate::run(&flags, games),
         Command::Bench(flags) => bench::run(&flags, games),
         Command::Status(flags) => status::run(&flags),
+        Command::Workers(flags) => workers::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jlpns_proto::v1;
 use jlpns_search::Findings;
-use jlpns_solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
+use jlpns_solve::{Event, LeaseId, Order, OrderError, SolveStatus, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
 
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Leave { worker: WorkerId },
     /// A search of the coordinator's own has ended.
     Searched { number: u64, findings: Findings, elapsed: Duration },
+    /// Somebody orders something about the workers of a name.
+    Order { name: String, order: Order, reply: oneshot::Sender<Result<usize, OrderError>> },
     /// Somebody asks for the status.
     Status { reply: oneshot::Sender<SolveStatus> },
 }
@@ -64,6 +66,17 @@ impl DriverHandle {
         let (reply, status) = oneshot::channel();
         self.send(Command::Status { reply }).await?;
         status.await.map_err(|_| Ended)
+    }
+
+    /// Carries an order out about the workers of a name; how many workers or machines it was about.
+    pub async fn order(
+        &self,
+        name: String,
+        order: Order,
+    ) -> Result<Result<usize, OrderError>, Ended> {
+        let (reply, done) = oneshot::channel();
+        self.send(Command::Order { name, order, reply }).await?;
+        done.await.map_err(|_| Ended)
     }
 
     pub(crate) async fn send(&self, command: Command) -> Result<(), Ended> {

@@ -155,6 +155,13 @@ impl Solver for Between {
     ) -> Result<Response<v1::SolveStatus>, Status> {
         self.client().await?.get_status(request.into_inner()).await
     }
+
+    async fn order_worker(
+        &self,
+        request: Request<v1::OrderWorkerRequest>,
+    ) -> Result<Response<v1::OrderWorkerReply>, Status> {
+        self.client().await?.order_worker(request.into_inner()).await
+    }
 }
 
 impl Between {

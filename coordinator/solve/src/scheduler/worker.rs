@@ -15,6 +15,8 @@ pub struct Worker {
     pub machine: MachineId,
     /// When it joined, since the solve began.
     pub joined: Duration,
+    /// When something was last heard of it, since the solve began.
+    pub heard: Duration,
     /// How many leases it holds.
     pub running: u32,
     /// How many of its slots hold a search that was given up because it got no further: they are
@@ -47,6 +49,7 @@ impl Worker {
             info,
             machine,
             joined: now,
+            heard: now,
             running: 0,
             stuck: 0,
             jobs: 0,

@@ -1,0 +1,67 @@
+//! What people order by hand: that a worker takes no more jobs, that its machine goes, or may come
+//! again.
+
+use std::time::Duration;
+
+use crate::belief::MachineId;
+use crate::{Record, Solve, WorkerId};
+
+/// What is to become of a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It gets no more leases; what it has it may finish.
+    Drain,
+    /// Its machine is put out: its workers are let go, and what only it has claimed is withdrawn.
+    Kick,
+    /// Its machine, which was put out, may come again.
+    Reinstate,
+}
+
+/// There is no such worker.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OrderError {
+    /// None that is connected has this name.
+    #[error("no worker that is connected is called '{0}'; 'jlpns workers URL' lists them")]
+    NotConnected(String),
+    /// No machine that is put out has this name.
+    #[error("no machine that is quarantined is called '{0}'; 'jlpns workers URL' lists them")]
+    NotQuarantined(String),
+}
+
+impl Solve {
+    /// Carries an order out for all workers of this name; gives how many workers or machines that is.
+    pub fn order(&mut self, name: &str, order: Order, now: Duration) -> Result<usize, OrderError> {
+        let named = self.scheduler.workers().filter(|(_, worker)| worker.info.name == name);
+        let workers: Vec<(WorkerId, MachineId)> =
+            named.map(|(id, worker)| (id, worker.machine)).collect();
+        let mut machines: Vec<MachineId> = workers.iter().map(|(_, machine)| *machine).collect();
+        machines.sort_unstable();
+        machines.dedup();
+        if order == Order::Reinstate {
+            let out = self.belief.machines().others();
+            let out = out.filter(|(_, machine)| machine.quarantined && machine.name == name);
+            machines = out.map(|(machine, _)| machine).collect();
+            if machines.is_empty() {
+                return Err(OrderError::NotQuarantined(name.to_owned()));
+            }
+        } else if workers.is_empty() {
+            return Err(OrderError::NotConnected(name.to_owned()));
+        }
+        match order {
+            Order::Drain => {
+                for &(worker, _) in &workers {
+                    // It is connected.
+                    let _ = self.scheduler.drain(worker);
+                }
+            }
+            Order::Kick => machines
+                .iter()
+                .for_each(|&machine| self.record(Record::PutOut { machine }, None, None)),
+            Order::Reinstate => machines
+                .iter()
+                .for_each(|&machine| self.record(Record::Reinstated { machine }, None, None)),
+        }
+        self.settle(now);
+        Ok(if order == Order::Drain { workers.len() } else { machines.len() })
+    }
+}

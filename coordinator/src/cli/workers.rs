@@ -1,0 +1,123 @@
+//! `jlpns workers`: who works on a running solve, and what is to become of whom.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use jlpns_link::credentials::CredentialFlags;
+use jlpns_proto::v1::solver_client::SolverClient;
+use jlpns_proto::v1::{GetStatusRequest, OrderWorkerRequest, WorkerOrder};
+use jlpns_solve::{SolveStatus, WorkerStatus};
+use serde::Serialize;
+
+use super::ask::ask;
+use super::output::{self, Output, grouped};
+use super::{CommandError, End, values};
+use crate::status::from_wire;
+
+/// How long a coordinator may take to answer.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// What `jlpns workers` is given.
+#[derive(Debug, clap::Args)]
+pub struct WorkersFlags {
+    /// The coordinator, as http://HOST:PORT or https://HOST:PORT
+    #[arg(env = "JLPNS_COORDINATOR")]
+    url: String,
+
+    /// Give the workers of this name no more jobs
+    #[arg(long, value_name = "NAME", group = "order")]
+    drain: Option<String>,
+
+    /// Put the machine of this worker out: its workers are let go, and what only it has claimed does
+    /// not count any more
+    #[arg(long, value_name = "NAME", group = "order")]
+    kick: Option<String>,
+
+    /// Let the machine of this worker come again, after it was put out
+    #[arg(long, value_name = "NAME", group = "order")]
+    reinstate: Option<String>,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
+
+    /// How the workers are printed
+    #[arg(long, value_enum, default_value_t, env = "JLPNS_OUTPUT")]
+    output: Output,
+}
+
+/// Who works, as `--output json` prints it.
+#[derive(Debug, Serialize)]
+struct Roster {
+    /// The workers that are connected.
+    workers: Vec<WorkerStatus>,
+    /// The machines that are put out, by the names of their workers.
+    quarantined: Vec<String>,
+}
+
+impl WorkersFlags {
+    fn order(&self) -> Option<OrderWorkerRequest> {
+        let orders = [
+            (&self.drain, WorkerOrder::Drain),
+            (&self.kick, WorkerOrder::Kick),
+            (&self.reinstate, WorkerOrder::Reinstate),
+        ];
+        let given = |(name, order): (&Option<String>, WorkerOrder)| {
+            Some(OrderWorkerRequest { name: name.clone()?, order: order.into() })
+        };
+        orders.into_iter().find_map(given)
+    }
+}
+
+/// Carries out what is ordered, and prints who works then.
+pub fn run(flags: &WorkersFlags) -> Result<End, CommandError> {
+    let dial = values::coordinator(&flags.url, &flags.credentials)?;
+    if let Some(order) = flags.order() {
+        ask(&flags.url, &dial, LIMIT, async |line| {
+            SolverClient::new(line).order_worker(order).await
+        })?;
+    }
+    let status = ask(&flags.url, &dial, LIMIT, async |line| {
+        SolverClient::new(line).get_status(GetStatusRequest {}).await
+    })?;
+    let SolveStatus { workers, quarantined, .. } = from_wire(status);
+    let roster = Roster { workers, quarantined };
+    match flags.output {
+        Output::Json => output::print_json(&roster)?,
+        Output::Text => output::print_text(&text(&roster))?,
+    }
+    Ok(End::Solved)
+}
+
+/// The workers as lines for people.
+fn text(roster: &Roster) -> String {
+    let mut lines = Vec::new();
+    for worker in &roster.workers {
+        let mut line = format!(
+            "{}: {} of {} slots busy, {} jobs, {} nodes, {} reports refused, heard of {:.0} s ago; {}, \
+             {} of its claims confirmed",
+            worker.name,
+            worker.running,
+            worker.slots,
+            grouped(worker.jobs),
+            grouped(worker.nodes),
+            worker.refused,
+            worker.silent_seconds,
+            worker.machine,
+            grouped(worker.confirmed),
+        );
+        // Writing to a string cannot fail.
+        if !worker.build.is_empty() {
+            let _ = write!(line, "; build {}", worker.build);
+        }
+        if worker.draining {
+            line += "; draining";
+        }
+        lines.push(line);
+    }
+    if roster.workers.is_empty() {
+        lines.push("no worker is connected".to_owned());
+    }
+    let put_out = roster.quarantined.iter();
+    lines.extend(put_out.map(|name| format!("the machine of worker {name} is quarantined")));
+    lines.join("\n")
+}
