@@ -276,7 +276,11 @@ impl Belief {
             None => {
                 self.claims.insert(place, said);
                 self.machines.of_mut(said.by).claims += 1;
-                if drawn {
+                if self.rechecks.wants(place) {
+                    // Nobody had claimed just this: from now on it is this machine's claim.
+                    let parties = [Some(said.by), None];
+                    self.rechecks.want(place, moves, Why::Sample, parties, said.work);
+                } else if drawn {
                     let parties = [Some(said.by), None];
                     self.rechecks.want(place, moves, Why::Sample, parties, said.work);
                 }

@@ -82,6 +82,11 @@ impl Rechecks {
         self.counts[why as usize]
     }
 
+    /// Whether something is to be searched again there.
+    pub fn wants(&self, at: ThresholdAt) -> bool {
+        self.numbers.contains_key(&at)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.all.len()
