@@ -6,14 +6,12 @@
 //! read a word before they write it, as searches do; so the models say how much has to be seen.
 //! Writers that read nothing and one reader are tried in full.
 
-use std::collections::HashSet;
-
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64 as ModelWord;
 use loom::thread::spawn;
 
 use super::*;
-use crate::table::entry::{Place, Word, Words};
+use crate::table::entry::{Place, Word};
 
 impl Word for ModelWord {
     fn read(&self) -> u64 {
