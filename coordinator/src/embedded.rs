@@ -6,9 +6,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jlpns_link::connect::Pipe;
+use jlpns_search::searcher::Searching;
+use jlpns_solve::Solve;
 use jlpns_worker::client::{Shutdown, WorkerConfig, WorkerError, run_worker};
-use jlpns_worker::connect::Pipe;
-use jlpns_worker::slots::Searching;
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -17,7 +18,6 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use crate::driver::Driver;
 use crate::serve::{ServeError, serve_connections};
-use crate::solve::Solve;
 
 /// How long the searches may take to report what they have when the solve is stopped.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);

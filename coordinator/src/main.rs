@@ -9,8 +9,8 @@
 //! | 2 | bad usage or bad input: nothing was searched |
 //! | 3 | stopped unsolved: a limit was reached, or the user stopped it |
 
-mod cli;
+use jlpns_games::spec::Games;
 
 fn main() -> std::process::ExitCode {
-    cli::run().into()
+    jlpns_coordinator::cli::run(&Games::built_in()).into()
 }

@@ -5,8 +5,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jlpns_admission::Door;
+use jlpns_admission::check::Check;
+use jlpns_admission::incoming::incoming;
 use jlpns_proto::v1::solver_server::SolverServer;
 use jlpns_proto::{FILE_DESCRIPTOR_SET, MAX_MESSAGE_BYTES};
+use jlpns_solve::Solve;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -19,12 +23,8 @@ use tonic_health::server::health_reporter;
 use tonic_reflection::server as reflection;
 use tower::layer::util::{Identity, Stack};
 
-use crate::door::Door;
-use crate::door::check::Check;
-use crate::door::incoming::incoming;
 use crate::driver::{Driver, DriverError, DriverHandle};
 use crate::service::SolverService;
-use crate::solve::Solve;
 
 /// How often a silent connection is tried, and how long the answer may take: what finds out that
 /// a worker is gone without a word.

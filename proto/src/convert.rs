@@ -1,15 +1,17 @@
-//! From the messages to the types of `jlpns-common` and back.
+//! From the messages to the types of `jlpns-search` and back.
 //!
 //! To the wire nothing can fail (`From`). From the wire every field is checked (`TryFrom`): what
 //! comes out has the shape that the contract promises. Whether its moves are legal and its
 //! thresholds are the ones asked is for those to check who know the game and the question.
 
-use jlpns_common::{
-    Algorithm, Bounds, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Move,
-    Outcome, Question, SolvedPosition, Threshold,
+use jlpns_games::{Bounds, Move, Outcome, Threshold};
+use jlpns_search::search::Growth;
+use jlpns_search::{
+    Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Question,
+    SolvedPosition,
 };
 
-use crate::{MAX_BATCH, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
+use crate::{MAX_BATCH, MAX_LABEL, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
 
 /// The most thresholds that a question can ask: a scale has at most 255 outcomes.
 const MAX_THRESHOLDS: usize = 254;
@@ -34,6 +36,16 @@ pub enum WireError {
         /// The greatest number allowed.
         most: u64,
     },
+    /// A number that is not finite, or too small.
+    #[error("{field} is {value}; it must be a finite number {least}")]
+    Number {
+        /// The field.
+        field: &'static str,
+        /// What it holds.
+        value: String,
+        /// From where on it is allowed, in words.
+        least: &'static str,
+    },
     /// An enum field that is not set or that has a number without a name.
     #[error("{field} is {value}, which names nothing; it must be one of the values of {of}")]
     Unknown {
@@ -44,6 +56,9 @@ pub enum WireError {
         /// The enum.
         of: &'static str,
     },
+    /// A text that would break the line of a log.
+    #[error("{0} has a control character; it must have none")]
+    Control(&'static str),
     /// A list that is too long.
     #[error("{field} has {len} entries; it may have at most {most}")]
     TooLong {
@@ -104,6 +119,27 @@ pub fn in_range(field: &'static str, value: u64, least: u64, most: u64) -> Resul
     }
 }
 
+fn from_zero(field: &'static str, value: f64) -> Result<f64, WireError> {
+    number(field, value, value >= 0.0, "from 0")
+}
+
+fn above_zero(field: &'static str, value: f64) -> Result<f64, WireError> {
+    number(field, value, value > 0.0, "above 0")
+}
+
+fn number(
+    field: &'static str,
+    value: f64,
+    is_allowed: bool,
+    least: &'static str,
+) -> Result<f64, WireError> {
+    if value.is_finite() && is_allowed {
+        Ok(value)
+    } else {
+        Err(WireError::Number { field, value: value.to_string(), least })
+    }
+}
+
 /// Checks the length of a list.
 pub fn at_most<T>(field: &'static str, list: &[T], most: usize) -> Result<(), WireError> {
     if list.len() <= most {
@@ -118,6 +154,12 @@ pub fn worker_name(name: &str) -> Result<(), WireError> {
     let sound =
         (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if sound { Ok(()) } else { Err(WireError::Name) }
+}
+
+/// Checks a text for people or for comparing, such as `hello.machine`.
+pub fn label(field: &'static str, text: &str) -> Result<(), WireError> {
+    in_range(field, text.chars().count() as u64, 0, MAX_LABEL as u64)?;
+    if text.chars().any(char::is_control) { Err(WireError::Control(field)) } else { Ok(()) }
 }
 
 fn outcome(field: &'static str, index: u32) -> Result<Outcome, WireError> {
@@ -141,6 +183,7 @@ impl From<Algorithm> for v1::Algorithm {
             Algorithm::Gpns => v1::Algorithm::Gpns,
             Algorithm::Pn2 => v1::Algorithm::Pn2,
             Algorithm::Gpns2 => v1::Algorithm::Gpns2,
+            Algorithm::GpnsPn2 => v1::Algorithm::GpnsPn2,
             Algorithm::Pds => v1::Algorithm::Pds,
             Algorithm::PdsPn => v1::Algorithm::PdsPn,
             Algorithm::DfPn => v1::Algorithm::DfPn,
@@ -160,6 +203,7 @@ pub fn algorithm(field: &'static str, number: i32) -> Result<Algorithm, WireErro
         v1::Algorithm::Gpns => Algorithm::Gpns,
         v1::Algorithm::Pn2 => Algorithm::Pn2,
         v1::Algorithm::Gpns2 => Algorithm::Gpns2,
+        v1::Algorithm::GpnsPn2 => Algorithm::GpnsPn2,
         v1::Algorithm::Pds => Algorithm::Pds,
         v1::Algorithm::PdsPn => Algorithm::PdsPn,
         v1::Algorithm::DfPn => Algorithm::DfPn,
@@ -262,15 +306,19 @@ impl From<&Job> for v1::Job {
             sub_search: v1::Algorithm::from(job.sub_search).into(),
             initialisation: v1::Initialisation::from(job.initialisation).into(),
             knowledge: job.knowledge,
+            growth_a: job.growth.a,
+            growth_b: job.growth.b,
+            epsilon: job.epsilon,
             budget: job.budget,
         }
     }
 }
 
 impl From<&Job> for v1::Subject {
+    /// Without a seal, which is the lease's.
     fn from(job: &Job) -> v1::Subject {
         let moves = job.moves.iter().map(|mv| u32::from(mv.0)).collect();
-        v1::Subject { moves, question: Some(job.question.into()) }
+        v1::Subject { moves, question: Some(job.question.into()), budget: job.budget, seal: 0 }
     }
 }
 
@@ -288,6 +336,11 @@ impl TryFrom<v1::Job> for Job {
             sub_search,
             initialisation: initialisation("job.initialisation", job.initialisation)?,
             knowledge: job.knowledge,
+            growth: Growth {
+                a: from_zero("job.growth_a", job.growth_a)?,
+                b: above_zero("job.growth_b", job.growth_b)?,
+            },
+            epsilon: from_zero("job.epsilon", job.epsilon)?,
             budget: in_range("job.budget", job.budget, 1, u64::MAX)?,
         })
     }

@@ -24,16 +24,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jlpns_common::spec::GameSpec;
-use jlpns_common::{
-    ChildFindings, Effort, EffortPair, Findings, Game, Job, Move, MoveList, Player, with_game,
-};
+use jlpns_games::spec::GameSpec;
+use jlpns_games::{Game, Move, MoveList, Player, with_game};
+use jlpns_link::connect::{Connector, Dial};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_search::{ChildFindings, Effort, EffortPair, Findings, Job};
 use jlpns_tests::cluster::{serve, status};
-use jlpns_worker::connect::{Connector, Dial};
 use rand::RngExt;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::sync::mpsc;
@@ -116,6 +115,7 @@ impl Worker {
             slots,
             memory_bytes: 0,
             instance: number as u64 + 1,
+            ..v1::Hello::default()
         };
         let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
         outbound.send(hello).await.expect("room for a message");

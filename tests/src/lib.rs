@@ -4,6 +4,8 @@
 pub mod cluster;
 pub mod compose;
 pub mod faults;
+#[path = "../../common/search/tests/third_game/noughts.rs"]
+pub mod noughts;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -27,7 +29,8 @@ pub fn jlpns_worker<S: AsRef<str>>(args: impl IntoIterator<Item = S>) -> Command
     command("jlpns-worker", args)
 }
 
-fn command<S: AsRef<str>>(binary: &str, args: impl IntoIterator<Item = S>) -> Command {
+/// Another program of this workspace with these arguments.
+pub fn command<S: AsRef<str>>(binary: &str, args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(binaries().join(binary));
     command.args(args.into_iter().map(|arg| arg.as_ref().to_owned()));
     // The settings of whoever runs the tests must not reach into them.

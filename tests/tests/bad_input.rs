@@ -49,9 +49,10 @@ fn specs() {
 }
 
 #[test]
-fn sharing_and_rechecks() {
-    let args = ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--recheck", "0.5"];
-    refused(&args, &["--recheck 0.5", "--share", "leave one of them out"]);
+fn sharing_and_confirming() {
+    let args =
+        ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--confirm", "answer"];
+    refused(&args, &["--confirm answer", "--share", "leave one of them out"]);
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn numbers_and_names() {
         search(&["--growth-b", bad], &["--growth-b", "a number above 0"]);
     }
     search(&["--growth-b", "0"], &["--growth-b", "a number above 0"]);
-    let algorithms = "pns, gpns, pn2, gpns2, pds, pds-pn, dfpn, alpha-beta, dichotomic";
+    let algorithms = "pns, gpns, pn2, gpns2, gpns-pn2, pds, pds-pn, dfpn, alpha-beta, dichotomic";
     search(&["--algorithm", "mcts"], &["'mcts'", "--algorithm", algorithms]);
     search(&["--store", "forest"], &["'forest'", "--store", "tree, graph"]);
     search(&["--init", "random"], &["'random'", "--init", "unit, mobility"]);
@@ -140,8 +141,16 @@ fn flags_of_solve_and_serve() {
         given(&["--goal", "<=-1"], &["'-1' is not an outcome", "loss, draw, win"]);
         given(&["--moves", "4"], &["move 1, '4'", "legal here: 1 2 3"]);
         given(&["--moves", "12121213"], &["after the end", "win"]);
-        given(&["--sub-search", "mcts"], &["'mcts'", "--sub-search", "pn2, gpns2, pds-pn, pns"]);
+        given(
+            &["--sub-search", "mcts"],
+            &["'mcts'", "--sub-search", "pn2, gpns2, gpns-pn2, pds-pn"],
+        );
         given(&["--sub-search", "dichotomic"], &["'dichotomic'", "--sub-search", "pn2, gpns2"]);
+        for bad in ["-1", "NaN", "inf", "x", ""] {
+            given(&["--epsilon", bad], &["--epsilon", "a number from 0"]);
+            given(&["--growth-a", bad], &["--growth-a", "a number from 0"]);
+            given(&["--growth-b", bad], &["--growth-b", "a number above 0"]);
+        }
         given(&["--store", "forest"], &["'forest'", "--store", "tree, graph"]);
         given(&["--init", "random"], &["'random'", "--init", "unit, mobility"]);
         given(&["--selection", "x"], &["--selection", "locking, virtual-win, virtual-loss"]);

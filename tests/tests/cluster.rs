@@ -1,8 +1,9 @@
 //! A coordinator and workers as processes of their own.
 
+use std::process::{Command, Stdio};
+
 use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, status, until, worker};
 use jlpns_tests::{Running, jlpns, run};
-use std::process::{Command, Stdio};
 
 fn terminate(process: &Running) {
     let id = process.id().to_string();
@@ -12,7 +13,7 @@ fn terminate(process: &Running) {
 
 #[test]
 fn two_workers_find_the_value_with_every_sub_search() {
-    for name in ["pn2", "gpns2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
+    for name in ["pn2", "gpns2", "gpns-pn2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
         for (spec, value) in [("connect4:5x4", "draw"), ("woodpush:10", "-2")] {
             let found = solved_by_two(&[spec, "--sub-search", name]);
             assert_eq!(found["value"], value, "{name} on {spec}: {found}");

@@ -3,23 +3,23 @@
 //! Every case is a coordinator and two workers that start, solve and exit; a failing case is
 //! printed with its spec and moves.
 
-use jlpns_common::spec::{GameSpec, format_moves};
-use jlpns_common::{Game, brute_force, with_game};
+use jlpns_games::spec::{GameSpec, format_moves};
+use jlpns_games::{Game, with_game};
 use jlpns_tests::cluster::solved_by_two;
 use proptest::prelude::*;
 
 /// How many positions brute force may look at; cases that need more are not used.
 const BRUTE_FORCE_LIMIT: u64 = 400_000;
 
-const SUB_SEARCHES: [&str; 8] =
-    ["pns", "gpns", "pn2", "gpns2", "pds", "pds-pn", "dfpn", "alpha-beta"];
+const SUB_SEARCHES: [&str; 9] =
+    ["pns", "gpns", "pn2", "gpns2", "gpns-pn2", "pds", "pds-pn", "dfpn", "alpha-beta"];
 
 /// The moves that `choices` lead to, up to one before the end of the game; the value of the position
 /// after them; and whether the game knows it without search: then there would be no work, and
 /// the coordinator would be gone before its workers come.
 fn position<G: Game>(game: &G, choices: &[usize]) -> Option<(String, String, bool)> {
-    let (mut position, played) = brute_force::after_choices(game, choices);
-    let value = brute_force::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
+    let (mut position, played) = jlpns_minimax::after_choices(game, choices);
+    let value = jlpns_minimax::value(game, &mut position, BRUTE_FORCE_LIMIT)?;
     let known = game.static_bounds(&position).value().is_some();
     Some((format_moves(game, &played), game.scale().name(value).to_owned(), known))
 }

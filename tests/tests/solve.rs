@@ -8,7 +8,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 #[test]
 fn every_sub_search_finds_the_value() {
-    for name in ["pn2", "gpns2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
+    for name in ["pn2", "gpns2", "gpns-pn2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
         for (spec, value) in [("connect4:4x4", "draw"), ("woodpush:8", "-1")] {
             let args = ["solve", spec, "--sub-search", name, "--slots", "2", "--output", "json"];
             let ended = run(&mut jlpns(args), LIMIT);

@@ -5,22 +5,22 @@
 //! searches go on, and what they find is reported to the next stream of the same solve.
 
 use std::collections::BTreeMap;
-use std::future;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use std::{future, io};
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use jlpns_link::connect::{Connector, with_causes};
+use jlpns_link::distrust::Distrust;
 use jlpns_proto::{MAX_REASON, v1};
+use jlpns_search::searcher::Searching;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::connect::{Connector, with_causes};
-use crate::distrust::Distrust;
-use crate::slots::{Said, Searching, Slots, Solve, What};
+use crate::slots::{Said, Slots, Solve, What};
 
 mod session;
 
@@ -29,6 +29,8 @@ mod session;
 pub struct WorkerConfig {
     /// Its name, for people: 1 to 128 characters.
     pub name: String,
+    /// What tells its machine from others, the same after a restart; empty if nothing does.
+    pub machine: String,
     /// How many searches it runs at a time, 1 to 1024.
     pub slots: u32,
     /// The memory for the nodes and tables of all its searches, in bytes.

@@ -4,53 +4,17 @@
 //! remember (the transposition table) is shared by all slots and kept from job to job.
 
 use std::any::Any;
-use std::io;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
-use jlpns_common::spec::GameSpec;
-use jlpns_common::{Findings, Job, SolvedPosition};
+use jlpns_search::search::Observer;
+use jlpns_search::searcher::{STACK_BYTES, Searcher};
+use jlpns_search::{Findings, Job};
 use tokio::sync::mpsc::UnboundedSender;
-
-use crate::search::Observer;
-
-/// The stack of a thread that searches, in bytes: room for searches that recurse once a move, in the
-/// longest games.
-pub const STACK_BYTES: usize = 32 << 20;
-
-/// Makes a searcher for each solve.
-pub trait Searching: Send + Sync + 'static {
-    /// A searcher for the game of a solve, for `slots` searches at a time, with `memory` bytes for
-    /// all of their nodes and tables. The error is one sentence that says why there can be none.
-    fn searcher(
-        &self,
-        spec: &GameSpec,
-        memory: u64,
-        slots: u32,
-    ) -> Result<Arc<dyn Searcher>, String>;
-}
-
-/// Runs the searches of one solve, and keeps what they remember (the transposition table).
-pub trait Searcher: Send + Sync + 'static {
-    /// Searches until the question is answered, the budget is used up or the observer says stop.
-    /// The error is one sentence that says why the job cannot be done at all.
-    fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String>;
-
-    /// Asks for the positions that are solved with at least so many nodes.
-    fn keep_solved_from(&self, _work: u32) {}
-
-    /// Those that were solved since the last call.
-    fn take_solved(&self) -> Vec<SolvedPosition> {
-        Vec::new()
-    }
-
-    /// Takes in what other workers have solved.
-    fn learn(&self, _solved: &[SolvedPosition]) {}
-}
 
 /// A solve that a worker takes part in.
 pub struct Solve {

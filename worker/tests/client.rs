@@ -6,18 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use jlpns_common::spec::GameSpec;
-use jlpns_common::{
-    Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question, Threshold,
-};
+use jlpns_games::Threshold;
+use jlpns_games::spec::GameSpec;
+use jlpns_link::connect::Pipe;
 use jlpns_proto::v1::coordinator_message::Kind as Out;
 use jlpns_proto::v1::solver_server::{Solver, SolverServer};
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_search::search::{EPSILON, Growth, Observer};
+use jlpns_search::searcher::{Searcher, Searching};
+use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
 use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, WorkerError, run_worker};
-use jlpns_worker::connect::Pipe;
-use jlpns_worker::search::Observer;
-use jlpns_worker::slots::{Searcher, Searching};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -127,6 +126,7 @@ fn welcome(solve_id: &str) -> v1::Welcome {
         spec: "connect4:4x4".to_owned(),
         heartbeat_interval_ms: 1,
         solved_from: 0,
+        ..v1::Welcome::default()
     }
 }
 
@@ -137,6 +137,8 @@ fn lease(lease_id: u64) -> v1::Lease {
         sub_search: Algorithm::Pns,
         initialisation: Initialisation::Unit,
         knowledge: true,
+        growth: Growth::of(Algorithm::Pns),
+        epsilon: EPSILON,
         budget: lease_id,
     };
     v1::Lease {
@@ -144,6 +146,7 @@ fn lease(lease_id: u64) -> v1::Lease {
         job: Some(v1::Job::from(&job)),
         deadline_ms: 30_000,
         report_interval_ms: 3_600_000,
+        ..v1::Lease::default()
     }
 }
 
@@ -207,6 +210,7 @@ impl Stage {
         let searching = Arc::new(Patient { begun: to_begun, may_end: may_end.clone() });
         let config = WorkerConfig {
             name: "hamlet".to_owned(),
+            machine: "elsinore".to_owned(),
             slots,
             memory: 1 << 20,
             backoff: Backoff { first: Duration::from_micros(10), most: Duration::from_micros(100) },
@@ -240,6 +244,8 @@ async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
         slots: 1,
         memory_bytes: 1 << 20,
         instance: hello.instance,
+        machine: "elsinore".to_owned(),
+        build: jlpns_proto::BUILD.to_owned(),
     };
     assert_eq!(hello, expected);
     assert_ne!(hello.instance, 0, "it tells its process from others");
@@ -484,6 +490,7 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
     let searching = Arc::new(Patient { begun: to_begun, may_end: Arc::default() });
     let config = WorkerConfig {
         name: "ophelia".to_owned(),
+        machine: String::new(),
         slots: 1,
         memory: 1 << 20,
         backoff: Backoff { first: Duration::from_secs(3600), most: Duration::from_secs(3600) },

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use jlpns_worker::connect::{Connector, Dial, Line, with_causes};
-use jlpns_worker::distrust::{Distrust, lost};
+use jlpns_link::connect::{Connector, Dial, Line, with_causes};
+use jlpns_link::distrust::{Distrust, lost};
 use tonic::{Response, Status};
 
 /// Connects and asks; both together may take `limit`.

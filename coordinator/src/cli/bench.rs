@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use jlpns_common::spec::{AnyGame, GameSpec};
-use jlpns_worker::baseline;
+use jlpns_games::spec::{AnyGame, GameSpec, Games};
+use jlpns_search::baseline;
 use serde::{Deserialize, Serialize};
 
 use super::output::{self, Output, grouped};
@@ -23,7 +23,7 @@ const GAMES: [&str; 4] = ["connect4:6x5", "connect4:7x5", "connect4:6x6", "woodp
 /// What `jlpns bench` is given.
 #[derive(Debug, clap::Args)]
 pub struct BenchFlags {
-    /// The games, such as connect4:7x6 or woodpush:14 [default: four that take seconds]
+    /// The games to measure in the place of four that take seconds
     specs: Vec<String>,
 
     /// How often each measurement is made
@@ -76,8 +76,8 @@ const MEASURED: [Measured; 10] = [
         args: &["solve", "--slots", "2", "--sub-search", "pn2"],
     },
     Measured {
-        name: "solve, two slots, GPNS2",
-        args: &["solve", "--slots", "2", "--sub-search", "gpns2"],
+        name: "solve, two slots, GPNS-PN2",
+        args: &["solve", "--slots", "2", "--sub-search", "gpns-pn2"],
     },
 ];
 
@@ -113,10 +113,11 @@ struct Measurement {
 }
 
 /// Measures, and prints the table.
-pub fn run(flags: &BenchFlags) -> Result<End, CommandError> {
+pub fn run(flags: &BenchFlags, games: &Games) -> Result<End, CommandError> {
     let specs = flags.specs.iter().map(String::as_str);
     let specs: Vec<&str> = if flags.specs.is_empty() { GAMES.to_vec() } else { specs.collect() };
-    let specs: Vec<GameSpec> = specs.into_iter().map(values::spec).collect::<Result<_, _>>()?;
+    let specs = specs.into_iter().map(|spec| values::spec(spec, games));
+    let specs: Vec<GameSpec> = specs.collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
     for spec in &specs {
         rows.extend(measure(spec, flags)?);
@@ -167,7 +168,7 @@ fn plain(spec: &GameSpec) -> Option<Measurement> {
     let begin = Instant::now();
     let solved = baseline::solve(game.width(), game.height()).ok()?;
     let seconds = begin.elapsed().as_secs_f64();
-    let value = jlpns_common::Game::scale(game).name(solved.value).to_owned();
+    let value = jlpns_games::Game::scale(game).name(solved.value).to_owned();
     Some(Measurement { value, nodes: solved.nodes, seconds })
 }
 

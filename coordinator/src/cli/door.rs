@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
-use jlpns_coordinator::door::tls::server_tls;
-use jlpns_coordinator::door::{Door, Limits};
-use jlpns_worker::readers::readable_by_all;
-use jlpns_worker::token::Token;
+use jlpns_admission::tls::server_tls;
+use jlpns_admission::{Door, Limits};
+use jlpns_link::readers::readable_by_all;
+use jlpns_link::token::Token;
 use tracing::warn;
 
 use super::CommandError;

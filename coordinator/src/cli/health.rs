@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jlpns_worker::credentials::CredentialFlags;
+use jlpns_link::credentials::CredentialFlags;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;

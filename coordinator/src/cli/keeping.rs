@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jlpns_common::spec::GameSpec;
-use jlpns_coordinator::driver::{Driver, DriverConfig};
-use jlpns_coordinator::journal::JournalError;
-use jlpns_coordinator::recorder::{RecorderError, take_up};
-use jlpns_coordinator::solve::{Solve, SolveSettings};
+use jlpns_games::spec::GameSpec;
+use jlpns_journal::JournalError;
+use jlpns_solve::{Solve, SolveSettings};
 use tracing::{info, warn};
 
 use super::CommandError;
 use super::output::grouped;
+use crate::driver::{Driver, DriverConfig};
+use crate::recorder::{RecorderError, take_up};
 
 /// Heartbeats in the length of a lease: some may be lost.
 const HEARTBEATS: u32 = 6;
@@ -26,6 +26,11 @@ pub struct KeepingFlags {
 }
 
 impl KeepingFlags {
+    /// Whether the solve is kept on disk.
+    pub fn is_kept(&self) -> bool {
+        self.data.is_some()
+    }
+
     /// A driver for a new solve, or for the one in `--data`, which may have ended before.
     pub fn driver(&self, settings: SolveSettings) -> Result<Driver, CommandError> {
         let mut config = DriverConfig::new(settings.spec.to_string());

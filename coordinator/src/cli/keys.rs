@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use jlpns_coordinator::keys::{self, KeysError, Lab, WORKER};
+use jlpns_link::keys::{self, KeysError, Lab, WORKER};
 
 use super::{CommandError, End, output};
 

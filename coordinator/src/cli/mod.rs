@@ -1,20 +1,23 @@
 //! The command line: what each command is given, and how a run ends.
 //!
-//! - [`solve`] and [`serve`]: `jlpns solve` and `jlpns serve`; [`settings`] are the flags of both,
-//!   [`keeping`] is how it is kept on disk, and [`report`] is what both tell of it.
-//! - [`search`]: `jlpns search`, one search in this process.
-//! - [`simulate`]: `jlpns simulate`, a solve on virtual workers.
-//! - [`bench`]: `jlpns bench`, the standard measurements.
-//! - [`status`] and [`health`]: `jlpns status` and `jlpns health`, which [`ask`] a running
+//! - `solve` and `serve`: `jlpns solve` and `jlpns serve`; `settings` are the flags of both,
+//!   `keeping` is how it is kept on disk, and `report` is what both tell of it;
+//!   `constants` are flags of all that search, `confirm` is what is confirmed.
+//! - `search`: `jlpns search`, one search in this process.
+//! - `simulate`: `jlpns simulate`, a solve on virtual workers.
+//! - `bench`: `jlpns bench`, the standard measurements.
+//! - `status` and `health`: `jlpns status` and `jlpns health`, which `ask` a running
 //!   coordinator.
-//! - [`door`]: the flags of who is let in, and [`keys`]: `jlpns keys`, which makes what they name.
-//! - [`values`]: how the values of flags are read.
-//! - [`output`]: results on stdout, as JSON and as text.
-//! - [`progress`]: progress on stderr.
-//! - [`interrupt`]: what Ctrl-C and SIGTERM do.
+//! - `door`: the flags of who is let in, and `keys`: `jlpns keys`, which makes what they name.
+//! - `values`: how the values of flags are read.
+//! - `output`: results on stdout, as JSON and as text.
+//! - `progress`: progress on stderr.
+//! - `interrupt`: what Ctrl-C and SIGTERM do.
 
 mod ask;
 mod bench;
+mod confirm;
+mod constants;
 mod door;
 mod files;
 mod health;
@@ -35,7 +38,8 @@ mod values;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use jlpns_games::spec::Games;
 
 /// Exact values of two-player games by proof-number search, on one machine or on a cluster.
 ///
@@ -117,9 +121,33 @@ impl<E: Into<anyhow::Error>> From<E> for CommandError {
     }
 }
 
-/// Reads the arguments of the process, runs the command and prints what there is to print.
-pub fn run() -> End {
-    let cli = match Cli::try_parse() {
+/// The commands, with help texts that name these games.
+fn commands(games: &Games) -> clap::Command {
+    let named = |arg: Arg| {
+        let more = match arg.get_id().as_str() {
+            "spec" => format!(": {}, such as {}", games.notations(), games.examples()),
+            "specs" => format!(", such as {}", games.examples()),
+            "moves" => format!(", such as {}", games.moves()),
+            _ => return arg,
+        };
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        arg.help(help + &more)
+    };
+    let commands = Cli::command();
+    let names: Vec<String> =
+        commands.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.iter().fold(commands, |commands, name| {
+        commands.mut_subcommand(name, |command| command.mut_args(named))
+    })
+}
+
+/// Reads the arguments of the process, runs the command and prints what there is to print. Games can
+/// be named that are in this list.
+pub fn run(games: &Games) -> End {
+    let mut commands = commands(games);
+    let read = commands.try_get_matches_from_mut(std::env::args_os());
+    let read = read.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match read.map_err(|error| error.format(&mut commands)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are asked for, and are no errors. If even this cannot be printed,
@@ -129,11 +157,11 @@ pub fn run() -> End {
         }
     };
     let result = match cli.command {
-        Command::Solve(flags) => solve::run(&flags),
-        Command::Serve(flags) => serve::run(&flags),
-        Command::Search(flags) => search::run(&flags),
-        Command::Simulate(flags) => simulate::run(&flags),
-        Command::Bench(flags) => bench::run(&flags),
+        Command::Solve(flags) => solve::run(&flags, games),
+        Command::Serve(flags) => serve::run(&flags, games),
+        Command::Search(flags) => search::run(&flags, games),
+        Command::Simulate(flags) => simulate::run(&flags, games),
+        Command::Bench(flags) => bench::run(&flags, games),
         Command::Status(flags) => status::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use jlpns_common::{Algorithm, Bounds, EffortPair, Goal, OutcomeScale};
-use jlpns_coordinator::solve::SolveStatus;
+use jlpns_games::{Bounds, Goal, OutcomeScale};
+use jlpns_search::{Algorithm, EffortPair};
+use jlpns_solve::SolveStatus;
 use serde::Serialize;
 
 /// How a result is printed.
@@ -166,8 +167,9 @@ pub fn rate(nodes: u64, seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use jlpns_games::Outcome;
+
     use super::*;
-    use jlpns_common::Outcome;
 
     #[test]
     fn numbers_are_grouped_from_the_right() {

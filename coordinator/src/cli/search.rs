@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use bytesize::ByteSize;
-use jlpns_common::spec::format_moves;
-use jlpns_common::{
-    Algorithm, Bounds, Findings, Game, Initialisation, Question, TranspositionTable, with_game,
-};
-use jlpns_worker::search::{Growth, Observer, SearchSettings, Statistics, Stopped, Store, search};
+use jlpns_games::spec::{Games, format_moves};
+use jlpns_games::{Bounds, Game, with_game};
+use jlpns_search::search::{Observer, SearchSettings, Statistics, Stopped, Store, search};
+use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
 use serde::Serialize;
 
+use super::constants::ConstantFlags;
 use super::interrupt::Interrupt;
 use super::output::{self, Answer, Asked, Output, grouped, rate};
 use super::progress::Progress;
@@ -18,7 +18,7 @@ use super::{CommandError, End, values};
 /// What `jlpns search` is given.
 #[derive(Debug, clap::Args)]
 pub struct SearchFlags {
-    /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
+    /// The game
     spec: String,
 
     /// The search to run [default: the fastest, alpha-beta]
@@ -31,7 +31,7 @@ pub struct SearchFlags {
     #[arg(long, allow_hyphen_values = true, env = "JLPNS_GOAL")]
     goal: Option<String>,
 
-    /// Moves to play from SPEC before the search, such as 44435 or s0s9
+    /// Moves to play from SPEC before the search
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     moves: String,
 
@@ -54,21 +54,8 @@ pub struct SearchFlags {
     #[arg(value_parser = values::memory, env = "JLPNS_MEMORY")]
     memory: u64,
 
-    /// Two-level searches: the size of the first level, in nodes, at which the second may have
-    /// half as many
-    #[arg(long, value_name = "NODES", default_value_t = Growth::default().a)]
-    #[arg(value_parser = values::not_negative, allow_hyphen_values = true)]
-    growth_a: f64,
-
-    /// Two-level searches: how slowly that fraction grows around it, in nodes
-    #[arg(long, value_name = "NODES", default_value_t = Growth::default().b)]
-    #[arg(value_parser = values::positive, allow_hyphen_values = true)]
-    growth_b: f64,
-
-    /// df-pn: the epsilon of the 1 + epsilon threshold rule
-    #[arg(long, default_value_t = 0.25, value_parser = values::not_negative)]
-    #[arg(allow_hyphen_values = true)]
-    epsilon: f64,
+    #[command(flatten)]
+    constants: ConstantFlags,
 
     /// Whether the search asks the game for more than its rules: bounds without search, relevant
     /// moves, forced moves [default: true; false for a search of the papers that is named]
@@ -112,8 +99,8 @@ struct SearchResult {
 }
 
 /// Runs the search and prints its result.
-pub fn run(flags: &SearchFlags) -> Result<End, CommandError> {
-    let spec = values::spec(&flags.spec)?;
+pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
+    let spec = values::spec(&flags.spec, games)?.with_memory(flags.memory / 8);
     with_game!(spec.game(), game => run_game(game, spec.as_str(), flags))
 }
 
@@ -130,9 +117,9 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         store: flags.store,
         initialisation: flags.initialisation(),
         max_nodes: flags.max_nodes,
-        memory: flags.memory,
-        growth: Growth { a: flags.growth_a, b: flags.growth_b },
-        epsilon: flags.epsilon,
+        memory: flags.memory.saturating_sub(game.memory()),
+        growth: Some(flags.constants.growth(flags.algorithm())),
+        epsilon: flags.constants.epsilon,
         knowledge: flags.knowledge(),
     };
     let mut watch =

@@ -1,12 +1,18 @@
 //! What `jlpns solve` and `jlpns serve` have in common: what is to be solved, and how.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+use std::{process, thread};
 
-use jlpns_common::graph::Selection;
-use jlpns_common::{Algorithm, Initialisation, with_game};
-use jlpns_coordinator::solve::SolveSettings;
-use jlpns_worker::search::Store;
+use jlpns_games::spec::Games;
+use jlpns_games::with_game;
+use jlpns_search::graph::Selection;
+use jlpns_search::search::Store;
+use jlpns_search::{Algorithm, Initialisation};
+use jlpns_solve::SolveSettings;
+use jlpns_solve::belief::{BeliefSettings, Confirm};
 
+use super::constants::ConstantFlags;
 use super::output::Output;
 use super::{CommandError, values};
 
@@ -23,9 +29,10 @@ const MOST_JOBS_A_SECOND: u64 = 20_000;
 const REPORT_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The sub-searches that jobs can name.
-const SUB_SEARCHES: [Algorithm; 8] = [
+const SUB_SEARCHES: [Algorithm; 9] = [
     Algorithm::Pn2,
     Algorithm::Gpns2,
+    Algorithm::GpnsPn2,
     Algorithm::PdsPn,
     Algorithm::Pns,
     Algorithm::Gpns,
@@ -37,7 +44,7 @@ const SUB_SEARCHES: [Algorithm; 8] = [
 /// The flags of both commands.
 #[derive(Debug, clap::Args)]
 pub struct SettingsFlags {
-    /// The game: connect4:COLUMNSxROWS, woodpush:CELLS or woodpush:BOARD (such as L.L...R.R)
+    /// The game
     spec: String,
 
     /// What to prove, such as '>=draw' or '<=-1', from the view of the player who moves first in
@@ -45,7 +52,7 @@ pub struct SettingsFlags {
     #[arg(long, allow_hyphen_values = true, env = "JLPNS_GOAL")]
     goal: Option<String>,
 
-    /// Moves to play from SPEC before the solve, such as 44435 or s0s9
+    /// Moves to play from SPEC before the solve
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     moves: String,
 
@@ -64,6 +71,9 @@ pub struct SettingsFlags {
     #[arg(long, value_name = "BOOL", default_value_t = true, env = "JLPNS_KNOWLEDGE")]
     #[arg(action = clap::ArgAction::Set)]
     knowledge: bool,
+
+    #[command(flatten)]
+    constants: ConstantFlags,
 
     /// Whether the top-level tree keeps one node a way to a position, or one node a position
     #[arg(long, default_value = "graph", env = "JLPNS_STORE", value_parser = values::store())]
@@ -104,13 +114,30 @@ fn default_job_nodes(sub_search: Algorithm) -> u64 {
     }
 }
 
+/// What nobody else knows.
+fn random_secret() -> u128 {
+    // Each has keys of its own, which come from the system.
+    let [low, high] = [0, 1].map(|part: u64| u128::from(RandomState::new().hash_one(part)));
+    (high << 64 | low).max(1)
+}
+
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree; nothing is rechecked or shared, and no
-    /// lease is granted ahead of a free slot.
-    pub fn settings(&self, memory: u64) -> Result<SolveSettings, CommandError> {
-        let spec = values::spec(&self.spec)?;
+    /// What is asked for, with `memory` bytes for the tree and the tables of the game; every worker
+    /// is believed, nothing is shared, and no lease is granted ahead of a free slot.
+    ///
+    /// The keys of positions may depend on those tables. So for a solve that is kept on disk they are
+    /// what they are without a word about memory: its snapshots are read by runs with more or less.
+    pub fn settings(
+        &self,
+        memory: u64,
+        is_kept: bool,
+        games: &Games,
+    ) -> Result<SolveSettings, CommandError> {
+        let spec = values::spec(&self.spec, games)?;
+        let spec = if is_kept { spec } else { spec.with_memory(memory / 4) };
+        let memory = memory.saturating_sub(spec.memory());
         let (goal, moves) = with_game!(spec.game(), game => {
-            let goal = values::goal(jlpns_common::Game::scale(game), self.goal.as_deref())?;
+            let goal = values::goal(jlpns_games::Game::scale(game), self.goal.as_deref())?;
             (goal, values::moves(game, &self.moves)?)
         });
         Ok(SolveSettings {
@@ -120,6 +147,8 @@ impl SettingsFlags {
             sub_search: self.sub_search,
             initialisation: self.init,
             knowledge: self.knowledge,
+            growth: Some(self.constants.growth(self.sub_search)),
+            epsilon: self.constants.epsilon,
             merge: self.store == Store::Graph,
             selection: self.selection,
             job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
@@ -132,7 +161,13 @@ impl SettingsFlags {
             lease_length: LEASE_LENGTH,
             report_interval: REPORT_INTERVAL,
             stall_after: STALL_AFTER,
-            recheck: 0.0,
+            belief: BeliefSettings {
+                confirm: Confirm::None,
+                sample: 0.0,
+                seed: RandomState::new().hash_one(process::id()),
+            },
+            own_searches: thread::available_parallelism().map_or(1, usize::from),
+            secret: random_secret(),
             share: false,
             journal: false,
             snapshot_records: SNAPSHOT_RECORDS,

@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use bytesize::ByteSize;
-use jlpns_coordinator::simulate::{
+use jlpns_games::spec::Games;
+use jlpns_search::sub_search::SubSearches;
+use jlpns_simulate::{
     Cluster, CoordinatorCost, Run, Simulation, SimulationError, SoFar, Spectator, measure_rate,
     simulate,
 };
-use jlpns_coordinator::solve::{Solve, SolveSettings};
-use jlpns_worker::sub_search::SubSearches;
+use jlpns_solve::{Solve, SolveSettings};
+use report::Report;
 use tracing::info;
 
 use super::interrupt::Interrupt;
@@ -24,7 +26,6 @@ use super::output::{self, Output, grouped, rate};
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, values};
-use report::Report;
 
 /// How long the rate is measured.
 const MEASURING: Duration = Duration::from_millis(500);
@@ -136,8 +137,8 @@ impl SimulateFlags {
 }
 
 /// Simulates the solve for each number of workers, or goes on until a signal comes.
-pub fn run(flags: &SimulateFlags) -> Result<End, CommandError> {
-    let mut settings = flags.settings.settings(flags.tree_memory)?;
+pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
+    let mut settings = flags.settings.settings(flags.tree_memory, false, games)?;
     settings.share = flags.share;
     settings.leases_ahead = !flags.latency.is_zero();
     let solve =
@@ -151,7 +152,7 @@ pub fn run(flags: &SimulateFlags) -> Result<End, CommandError> {
     }
     let mut desk = Desk {
         interrupt: Interrupt::listen(None)?,
-        progress: Progress::start("warn,jlpns::cli=info"),
+        progress: Progress::start("warn,jlpns_coordinator::cli=info"),
         slots: 0,
         began: Instant::now(),
     };

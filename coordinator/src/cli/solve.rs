@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use jlpns_coordinator::embedded::solve_embedded;
+use jlpns_games::spec::Games;
+use jlpns_search::sub_search::EmbeddedSubSearches;
+use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Backoff, WorkerConfig};
-use jlpns_worker::sub_search::EmbeddedSubSearches;
-
 use tracing::info;
 
+use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
+use crate::embedded::solve_embedded;
 
 /// What `jlpns solve` is given.
 #[derive(Debug, clap::Args)]
@@ -22,6 +24,9 @@ pub struct SolveFlags {
 
     #[command(flatten)]
     keeping: KeepingFlags,
+
+    #[command(flatten)]
+    confirm: ConfirmFlags,
 
     /// How many searches to run at a time [default: one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
@@ -35,15 +40,18 @@ pub struct SolveFlags {
 }
 
 /// Solves the game, or goes on until a signal comes.
-pub fn run(flags: &SolveFlags) -> Result<End, CommandError> {
-    let settings = flags.settings.settings(flags.memory / 2)?;
+pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
+    let mut settings = flags.settings.settings(flags.memory / 2, flags.keeping.is_kept(), games)?;
+    // There is no other machine here.
+    flags.confirm.apply(&mut settings.belief, Confirm::None);
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
     // That the worker comes and goes is no news here: only what this binary itself says.
-    let progress = Progress::start("warn,jlpns::cli=info");
+    let progress = Progress::start("warn,jlpns_coordinator::cli=info");
     let searching = Arc::new(EmbeddedSubSearches::new(settings.spec.clone()));
     let driver = flags.keeping.driver(settings)?;
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
+        machine: String::new(),
         slots: flags.slots.unwrap_or_else(values::cores),
         memory: flags.memory / 2,
         backoff: Backoff::default(),

@@ -4,14 +4,16 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use jlpns_coordinator::solve::SolveStatus;
+use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
-use jlpns_worker::credentials::CredentialFlags;
+use jlpns_solve::SolveStatus;
 
 use super::ask::ask;
 use super::output::{self, Answer, Output, grouped, rate};
+use super::report::rests_on;
 use super::{CommandError, End, values};
+use crate::status::from_wire;
 
 /// How long a coordinator may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -37,7 +39,7 @@ pub fn run(flags: &StatusFlags) -> Result<End, CommandError> {
     let status = ask(&flags.url, &dial, LIMIT, async |line| {
         SolverClient::new(line).get_status(GetStatusRequest {}).await
     })?;
-    let status = SolveStatus::from(status);
+    let status = from_wire(status);
     match flags.output {
         Output::Json => output::print_json(&status)?,
         Output::Text => output::print_text(&text(&status))?,
@@ -99,12 +101,15 @@ fn text(status: &SolveStatus) -> String {
             grouped(status.disputes),
         );
     }
+    if let (Some(claims), Some(confirmed)) = (status.answer_claims, status.answer_confirmed) {
+        let _ = write!(text, "\n{}", rests_on(claims, confirmed));
+    }
     if status.shared_positions > 0 {
         let shared = grouped(status.shared_positions);
         let _ = write!(text, "\n{shared} solved positions were told to other workers");
     }
     for name in &status.quarantined {
-        let _ = write!(text, "\nworker {name} is quarantined: it reported what is not true");
+        let _ = write!(text, "\nthe machine of worker {name} is quarantined");
     }
     if status.workers.is_empty() {
         text += "\nno worker is connected";

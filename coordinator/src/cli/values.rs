@@ -7,15 +7,17 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use jlpns_common::graph::Selection;
-use jlpns_common::spec::{GameSpec, SpecError, parse_moves};
-use jlpns_common::{Algorithm, Game, Goal, Initialisation, Move, OutcomeScale};
-use jlpns_coordinator::simulate::CoordinatorCost;
+use jlpns_games::spec::{GameSpec, Games, parse_moves};
+use jlpns_games::{Game, Goal, Move, OutcomeScale};
+use jlpns_link::connect::{AddressError, Dial};
+use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::MAX_SLOTS;
-use jlpns_worker::connect::{AddressError, Dial};
-use jlpns_worker::credentials::CredentialFlags;
-pub use jlpns_worker::memory::parse as memory;
-use jlpns_worker::search::Store;
+use jlpns_search::graph::Selection;
+pub use jlpns_search::memory::parse as memory;
+use jlpns_search::search::Store;
+use jlpns_search::{Algorithm, Initialisation};
+use jlpns_simulate::CoordinatorCost;
+use jlpns_solve::belief::Confirm;
 
 use super::CommandError;
 
@@ -63,9 +65,14 @@ pub fn selection() -> impl TypedValueParser<Value = Selection> {
     ])
 }
 
+/// `answer`, `sample` or `none`.
+pub fn confirm() -> impl TypedValueParser<Value = Confirm> {
+    one_of([Confirm::Answer, Confirm::Sample, Confirm::None].map(|what| (what.name(), what)))
+}
+
 /// The game. Not read by clap, which would repeat a text of any length in its message.
-pub fn spec(text: &str) -> Result<GameSpec, CommandError> {
-    text.parse().map_err(|e: SpecError| CommandError::bad_value("SPEC", text, e))
+pub fn spec(text: &str, games: &Games) -> Result<GameSpec, CommandError> {
+    games.spec(text).map_err(|e| CommandError::bad_value("SPEC", text, e))
 }
 
 /// The value of `--goal`, which needs the outcomes of the game.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{MAX_BATCH, v1};
+use jlpns_solve::Refusal;
 use tonic::Status;
 
 use super::Connection;
-use crate::solve::Refusal;
 
 /// What a worker is told that must not come back.
 pub(super) fn denied(refusal: &Refusal) -> Status {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use jlpns_proto::MAX_BATCH;
 use jlpns_proto::v1::CoordinatorBatch;
-
-use crate::solve::{LeaseId, WorkerId};
+use jlpns_solve::{LeaseId, WorkerId};
 
 /// Messages that are being put together, and acknowledgements that wait for one to go with: they are
 /// in no hurry, and a message of their own for each would double the messages.

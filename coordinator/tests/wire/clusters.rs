@@ -1,23 +1,23 @@
 //! Whole solves with real workers; workers and networks that go away.
 
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jlpns_common::spec::GameSpec;
-use jlpns_common::{Findings, Goal, Job, Outcome};
 use jlpns_coordinator::embedded::solve_embedded;
 use jlpns_coordinator::serve::serve;
-use jlpns_coordinator::solve::Solve;
+use jlpns_games::spec::GameSpec;
+use jlpns_games::{Goal, Outcome};
+use jlpns_link::connect::{Connector, Dial, Line};
 use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_search::search::Observer;
+use jlpns_search::searcher::{Searcher, Searching};
+use jlpns_search::sub_search::SubSearches;
+use jlpns_search::{Findings, Job};
+use jlpns_solve::Solve;
 use jlpns_worker::client::{Shutdown, WorkerEnd, run_worker};
-use jlpns_worker::connect::{Connector, Dial, Line};
-use jlpns_worker::search::Observer;
-use jlpns_worker::slots::{Searcher, Searching};
-use jlpns_worker::sub_search::SubSearches;
 use tokio::io::{DuplexStream, copy_bidirectional};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
@@ -261,7 +261,7 @@ impl Connector for Cable {
             }
         });
         relays.lock().expect("no panic").push(relay);
-        jlpns_worker::connect::Pipe::new(to_relay).connect().await
+        jlpns_link::connect::Pipe::new(to_relay).connect().await
     }
 }
 
@@ -333,7 +333,7 @@ async fn a_network_that_breaks_again_and_again_costs_time_only() {
 
 /// The way to whichever coordinator there is.
 struct Address {
-    pipe: watch::Receiver<jlpns_worker::connect::Pipe>,
+    pipe: watch::Receiver<jlpns_link::connect::Pipe>,
 }
 
 impl Connector for Address {

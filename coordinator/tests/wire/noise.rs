@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use jlpns_common::Outcome;
+use jlpns_games::Outcome;
 use jlpns_proto::v1;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_search::sub_search::SubSearches;
 use jlpns_worker::client::{Shutdown, WorkerEnd, run_worker};
-use jlpns_worker::sub_search::SubSearches;
 use proptest::prelude::*;
 use prost::bytes::BufMut;
 use tokio::sync::watch;

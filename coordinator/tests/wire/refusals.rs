@@ -1,9 +1,10 @@
 //! Each bad field of each message gets a status with one sentence.
 
+use std::sync::Arc;
+
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_BATCH, v1};
 use jlpns_worker::client::{Shutdown, WorkerError, run_worker};
-use std::sync::Arc;
 use tokio::sync::watch;
 use tonic::Code;
 
@@ -163,7 +164,7 @@ async fn a_refused_worker_says_why_and_ends() {
     within_a_minute(async {
         let coordinator = Coordinator::start(settings("connect4:4x4"));
         let (_keep, asked) = watch::channel(Shutdown::None);
-        let searching = Arc::new(jlpns_worker::sub_search::SubSearches);
+        let searching = Arc::new(jlpns_search::sub_search::SubSearches);
         let config = worker_config("", 1);
         let end = run_worker(config, searching, coordinator.pipe.clone(), asked).await;
         assert!(matches!(end, Err(WorkerError::Refused(_))), "{end:?}");

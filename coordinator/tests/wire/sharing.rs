@@ -1,9 +1,9 @@
 //! Solved positions that travel from worker to worker.
 
-use jlpns_coordinator::solve::{SOLVED_FROM, SolveSettings};
 use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_solve::{SOLVED_FROM, SolveSettings};
 
 use crate::stage::{Coordinator, Stream, hello, settings, within_a_minute};
 

@@ -19,19 +19,26 @@ fn job() -> impl Strategy<Value = Job> {
     (
         prop::collection::vec(any::<u16>().prop_map(Move), 0..60),
         question(),
-        prop::sample::select(&Algorithm::ALL[..8]),
+        prop::sample::select(&Algorithm::ALL[..9]),
         prop_oneof![Just(Initialisation::Unit), Just(Initialisation::Mobility)],
         any::<bool>(),
+        (0.0..f64::MAX, f64::MIN_POSITIVE..f64::MAX, 0.0..f64::MAX),
         1..=u64::MAX,
     )
-        .prop_map(|(moves, question, sub_search, initialisation, knowledge, budget)| Job {
-            moves,
-            question,
-            sub_search,
-            initialisation,
-            knowledge,
-            budget,
-        })
+        .prop_map(
+            |(moves, question, sub_search, initialisation, knowledge, (a, b, epsilon), budget)| {
+                Job {
+                    moves,
+                    question,
+                    sub_search,
+                    initialisation,
+                    knowledge,
+                    growth: Growth { a, b },
+                    epsilon,
+                    budget,
+                }
+            },
+        )
 }
 
 fn pair() -> impl Strategy<Value = EffortPair> {
@@ -106,6 +113,9 @@ fn sound_job() -> v1::Job {
         initialisation: v1::Initialisation::Unit.into(),
         budget: 1000,
         knowledge: true,
+        growth_a: 0.0,
+        growth_b: 0.5,
+        epsilon: 0.0,
     }
 }
 
@@ -125,7 +135,15 @@ fn sound_findings() -> v1::Findings {
 fn each_bad_field_of_a_job_is_named() {
     assert!(Job::try_from(sound_job()).is_ok());
     type Spoil = fn(&mut v1::Job);
-    let cases: [(Spoil, &str); 10] = [
+    let cases: [(Spoil, &str); 15] = [
+        (|job| job.growth_a = -1.0, "job.growth_a is -1; it must be a finite number from 0"),
+        (|job| job.growth_a = f64::NAN, "job.growth_a is NaN; it must be a finite number from 0"),
+        (|job| job.growth_b = 0.0, "job.growth_b is 0; it must be a finite number above 0"),
+        (
+            |job| job.growth_b = f64::INFINITY,
+            "job.growth_b is inf; it must be a finite number above 0",
+        ),
+        (|job| job.epsilon = -0.5, "job.epsilon is -0.5; it must be a finite number from 0"),
         (|job| job.moves[1] = 65536, "job.moves is 65536; it must be 0 to 65535"),
         (|job| job.moves = vec![0; 4097], "job.moves has 4097 entries; it may have at most 4096"),
         (|job| job.question = None, "job.question is missing; it must be set"),

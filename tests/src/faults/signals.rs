@@ -2,9 +2,8 @@
 
 use std::fs;
 
-use rustix::process::{Pid, kill_process};
-
 pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
 
 use super::watch::soon;
 use crate::Running;

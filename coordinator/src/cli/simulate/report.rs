@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use bytesize::ByteSize;
-use jlpns_coordinator::simulate::{CoordinatorCost, Run};
-use jlpns_coordinator::solve::Solve;
+use jlpns_simulate::{CoordinatorCost, Run};
+use jlpns_solve::Solve;
 use serde::Serialize;
 
 use super::SimulateFlags;

@@ -1,0 +1,128 @@
+//! The follow-up rule: what a player gets who always answers in the same column (Allis 1988,
+//! section 3.2, and his rule claimeven, section 6.2.1).
+//!
+//! The player to move is the *leader* here, the other one the *follower*. In a column with an even
+//! number of empty cells the follower can answer every stone with one on top of it, and so gets the
+//! second, fourth, ... of these cells, whatever the leader does. If all columns are even, and the
+//! cells that are left to the leader make no line, the leader cannot win; if moreover the
+//! follower's cells make one, the leader loses. That holds on boards of any height, and for
+//! either player, wherever the columns are even.
+//!
+//! Columns with an odd number of empty cells break the rhythm. Two generalisations mend it:
+//! - **Pairs of odd columns.** Of the lowest empty cells of two odd columns the follower takes the
+//!   one when the leader takes the other; what is left of both columns is even (`pairs`).
+//! - **A threat in an odd column.** One odd column may stay without a partner if the follower has a
+//!   threat in it at the second, fourth, ... empty cell: the leader has to play below it in the
+//!   end, because all other columns are filled in pairs, and the follower's answer wins. This is
+//!   the odd threat by which White controls the zugzwang (Allis 1988, section 3.3).
+//!
+//! The follower's threats at cells that the follower gets cut their columns off: the game never
+//! goes on above them. More generally, a line of the leader's does not count that can only be
+//! completed after one of the follower's (`aftereven`).
+
+use crate::connect4::aftereven::Follower;
+use crate::connect4::threats::lowest;
+use crate::connect4::{Bitboard, Connect4, Stones};
+use crate::{Bounds, Outcome};
+
+const LOSS: Outcome = Outcome(0);
+const DRAW: Outcome = Outcome(1);
+const WIN: Outcome = Outcome(2);
+
+impl<B: Bitboard> Connect4<B> {
+    /// The best that the player to move can still reach, as far as the follow-up rule can tell and
+    /// the leader's relevancy bounds ask; there must be no line on the board yet, nor one that the
+    /// player to move can make at once.
+    #[inline(always)]
+    pub(super) fn most_for_leader(
+        &self,
+        position: Stones<B>,
+        follower_threats: B,
+        relevant: Bounds,
+        up: usize,
+    ) -> Outcome {
+        if !self.rules.follow_up {
+            return WIN;
+        }
+        let Stones { mover: leader, all } = position;
+        let empty = self.full ^ all;
+        // The lowest empty cells of the odd columns.
+        let odd = self.playable(all) & self.follower_cells;
+        // What the leader gets in even columns, and in odd ones above their lowest empty cell.
+        let led = empty & !self.follower_cells;
+        let followed = empty & self.follower_cells & !odd;
+        let winning = follower_threats & followed;
+        let reachable = led & !from_here_up(empty, winning);
+        let follower =
+            Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
+        if odd.count_ones().is_multiple_of(2) {
+            let loses = relevant.lower == LOSS
+                && self.rules.wins_by_follow_up
+                && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
+            if !(loses || relevant.upper > DRAW) {
+                return WIN;
+            }
+            match self.pairs_break_all(leader | reachable, odd, follower, up) {
+                None => WIN,
+                // Cells that are given up may have been some of the follower's line.
+                Some(given_up)
+                    if loses
+                        && (given_up.is_zero()
+                            || !winning.is_zero()
+                            || self.has_four(follower.stones | (followed & !given_up), up)) =>
+                {
+                    LOSS
+                }
+                Some(_) => DRAW,
+            }
+        } else if !self.rules.odd_threat {
+            WIN
+        } else {
+            self.with_threat_in_odd_column(leader | reachable, follower, odd, up)
+        }
+    }
+
+    /// The same where the number of odd columns is odd.
+    #[inline(always)]
+    fn with_threat_in_odd_column(
+        &self,
+        reachable: B,
+        follower: Follower<B>,
+        odd: B,
+        up: usize,
+    ) -> Outcome {
+        let odd_threats = follower.threats & !self.follower_cells;
+        if odd_threats.is_zero() {
+            return WIN;
+        }
+        let mut bottoms = odd;
+        while !bottoms.is_zero() {
+            let bottom = lowest(bottoms);
+            bottoms = bottoms ^ bottom;
+            let column = from_here_up(follower.empty, bottom);
+            let threats = odd_threats & column;
+            if threats.is_zero() {
+                continue;
+            }
+            let up_to_threat = column & (threats ^ (threats - B::one()));
+            let led = up_to_threat & self.follower_cells;
+            let gets = (follower.gets & !column) | (up_to_threat ^ led);
+            let follower = Follower { gets, ..follower };
+            if self
+                .pairs_break_all((reachable & !column) | led, odd ^ bottom, follower, up)
+                .is_some()
+            {
+                return LOSS;
+            }
+        }
+        WIN
+    }
+}
+
+/// The cells of `empty` from each of `cells` up to the top of its column; where a column has
+/// several of `cells`, some may be missing.
+#[inline(always)]
+pub(super) fn from_here_up<B: Bitboard>(empty: B, cells: B) -> B {
+    // The sum carries through the empty cells up to the bit above the column.
+    empty & !(empty + cells)
+}

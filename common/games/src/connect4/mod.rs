@@ -1,0 +1,386 @@
+//! Connect Four on any board of width x height with width * (height + 1) <= 128.
+//!
+//! A board is two bitboards, one bit a cell, column by column from the bottom, with one bit more
+//! a column that is always empty: it keeps lines from running over into the next column.
+//!
+//! Here are the rules; what the game knows beyond them has one file an idea:
+//! - `threats`: cells that complete a line, and what must be played because of them.
+//! - `follow_up`: what the player gets who always answers in the same column.
+//! - `pairs`: how that player makes columns with an odd number of empty cells even.
+//! - `aftereven`: lines that would be completed only after one of that player's.
+
+/// Calls a method with the number of bits of a column as its last argument, written out for the
+/// usual heights: shifts by a number that the compiler knows take a third of the time.
+macro_rules! by_height {
+    ($game:ident.$method:ident($($argument:expr),*)) => {
+        match $game.height {
+            4 => $game.$method($($argument,)* 5),
+            5 => $game.$method($($argument,)* 6),
+            6 => $game.$method($($argument,)* 7),
+            7 => $game.$method($($argument,)* 8),
+            height => $game.$method($($argument,)* height as usize + 1),
+        }
+    };
+}
+
+mod aftereven;
+mod follow_up;
+mod pairs;
+mod threats;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use num_traits::PrimInt;
+
+use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
+
+const LOSS: Outcome = Outcome(0);
+const DRAW: Outcome = Outcome(1);
+const WIN: Outcome = Outcome(2);
+
+/// The names of the columns, from the left.
+const COLUMN_NAMES: &[u8; 64] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-=";
+
+/// A machine word that holds a board: `u64` for boards to 64 bits, `u128` for the others.
+pub trait Bitboard:
+    PrimInt + Debug + Hash + Send + Sync + Into<u128> + TryFrom<u128> + 'static
+{
+}
+impl Bitboard for u64 {}
+impl Bitboard for u128 {}
+
+/// Which of the game's knowledge is used; for measuring what each piece is worth. Threats, which
+/// forced moves and the order of moves come from, are always used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The follow-up rule, for columns that are all even.
+    pub follow_up: bool,
+    /// Pairs of odd columns in it.
+    pub pairs: bool,
+    /// Vertical pairs among them.
+    pub vertical: bool,
+    /// A threat in an odd column in it.
+    pub odd_threat: bool,
+    /// Lines that come too late in it.
+    pub aftereven: bool,
+    /// That it can show a loss, and not only that a win is out of reach.
+    pub wins_by_follow_up: bool,
+}
+
+impl Default for Rules {
+    /// All of them.
+    fn default() -> Rules {
+        Rules {
+            follow_up: true,
+            pairs: true,
+            vertical: true,
+            odd_threat: true,
+            aftereven: true,
+            wins_by_follow_up: true,
+        }
+    }
+}
+
+/// The game on one size of board.
+#[derive(Clone, Debug)]
+pub struct Connect4<B> {
+    width: u32,
+    height: u32,
+    /// The lowest cell of each column.
+    bottom_row: B,
+    /// Every cell.
+    full: B,
+    /// Every cell that has, with itself, an odd number of cells up to the top of its column. They
+    /// are the second, fourth, ... of an even number of empty cells, and the first, third, ... of
+    /// an odd number.
+    follower_cells: B,
+    /// The columns from the centre outwards, with their cells.
+    from_centre: Box<[(Move, B)]>,
+    /// The bits of each column of the left half, and how far it is from its mirror image.
+    mirror_columns: Box<[(B, u32)]>,
+    /// The bits of the column that is its own mirror image, if there is one.
+    middle_column: B,
+    scale: OutcomeScale,
+    rules: Rules,
+}
+
+/// A position: the stones of the player to move, and all stones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stones<B> {
+    mover: B,
+    all: B,
+}
+
+/// Why a board size is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SizeError {
+    /// A side of length 0.
+    #[error("a Connect Four board needs at least one column and one row, not {0}x{1}")]
+    Empty(u32, u32),
+    /// More cells than a bitboard has.
+    #[error(
+        "a Connect Four board of {0} columns and {1} rows is too large: columns * (rows + 1) may \
+         be at most {2}"
+    )]
+    TooLarge(u32, u32, u32),
+}
+
+impl<B: Bitboard> Connect4<B> {
+    /// The number of bits of the word.
+    pub const BITS: u32 = (size_of::<B>() * 8) as u32;
+
+    /// The game on `width` columns and `height` rows.
+    pub fn new(width: u32, height: u32) -> Result<Connect4<B>, SizeError> {
+        if width == 0 || height == 0 {
+            return Err(SizeError::Empty(width, height));
+        }
+        let bits = u64::from(width) * (u64::from(height) + 1);
+        if bits > u64::from(Self::BITS) {
+            return Err(SizeError::TooLarge(width, height, Self::BITS));
+        }
+        let mut game = Connect4 {
+            width,
+            height,
+            bottom_row: B::zero(),
+            full: B::zero(),
+            follower_cells: B::zero(),
+            from_centre: Box::default(),
+            mirror_columns: Box::default(),
+            middle_column: B::zero(),
+            scale: OutcomeScale::named(["loss", "draw", "win"]),
+            rules: Rules::default(),
+        };
+        for column in 0..width {
+            game.bottom_row = game.bottom_row | game.cell(column, 0);
+            for row in 0..height {
+                game.full = game.full | game.cell(column, row);
+                if (height - row) % 2 == 1 {
+                    game.follower_cells = game.follower_cells | game.cell(column, row);
+                }
+            }
+        }
+        let field = |column| game.column(column) | game.cell(column, height);
+        let distance = |column| (width - 1 - 2 * column) * (height + 1);
+        let mirror_columns = (0..width / 2).map(|c| (field(c), distance(c))).collect();
+        let middle_column = if width % 2 == 1 { field(width / 2) } else { B::zero() };
+        (game.mirror_columns, game.middle_column) = (mirror_columns, middle_column);
+        let mut columns: Vec<u32> = (0..width).collect();
+        columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
+        game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
+        Ok(game)
+    }
+
+    /// The same game with some of its knowledge left out.
+    #[must_use]
+    pub fn with_rules(self, rules: Rules) -> Connect4<B> {
+        Connect4 { rules, ..self }
+    }
+
+    /// The number of columns.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// The number of rows.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    #[inline]
+    fn cell(&self, column: u32, row: u32) -> B {
+        B::one() << (column * (self.height + 1) + row) as usize
+    }
+
+    /// The empty cells that can be played: one a column that is not full.
+    #[inline]
+    fn playable(&self, all: B) -> B {
+        // A column's stones are 2^k - 1: adding 1 carries to its lowest empty cell.
+        (all + self.bottom_row) & self.full
+    }
+
+    /// Whether four stones of `stones` are in a line; `up` is the number of bits of a column.
+    #[inline(always)]
+    fn has_four(&self, stones: B, up: usize) -> bool {
+        let along = |step: usize| {
+            let pairs = stones & (stones >> step);
+            pairs & (pairs >> (2 * step))
+        };
+        let mut lines = B::zero();
+        if up > 4 {
+            lines = along(1);
+        }
+        if self.width >= 4 {
+            lines = lines | along(up);
+            if up > 4 {
+                lines = lines | along(up - 1) | along(up + 1);
+            }
+        }
+        !lines.is_zero()
+    }
+
+    fn max_to_move(&self, all: B) -> bool {
+        all.count_ones() & 1 == 0
+    }
+}
+
+impl<B: Bitboard> Connect4<B> {
+    /// All cells of a column, without the bit above it.
+    #[inline]
+    fn column(&self, column: u32) -> B {
+        let one_column = (B::one() << self.height as usize) - B::one();
+        one_column << (column * (self.height + 1)) as usize
+    }
+
+    /// The key of a position as it stands: each column holds its stones as a number between
+    /// 2^k - 1 and 2^(k+1) - 2 for k stones, so no two positions share one.
+    #[inline]
+    fn plain_key(&self, stones: Stones<B>) -> B {
+        stones.mover + stones.all
+    }
+
+    /// The key of the mirror image: the columns' fields in opposite order.
+    #[inline]
+    fn mirrored(&self, key: B) -> B {
+        let mut mirror = key & self.middle_column;
+        for &(left, distance) in &self.mirror_columns {
+            let distance = distance as usize;
+            mirror = mirror | ((key & left) << distance) | ((key >> distance) & left);
+        }
+        mirror
+    }
+}
+
+impl<B: Bitboard> Game for Connect4<B> {
+    type Position = Stones<B>;
+    type Key = B;
+
+    fn scale(&self) -> &OutcomeScale {
+        &self.scale
+    }
+
+    fn start(&self) -> Stones<B> {
+        Stones { mover: B::zero(), all: B::zero() }
+    }
+
+    #[inline]
+    fn to_move(&self, position: &Stones<B>) -> Player {
+        if self.max_to_move(position.all) { Player::Max } else { Player::Min }
+    }
+
+    #[inline]
+    fn outcome(&self, position: &Stones<B>) -> Option<Outcome> {
+        if by_height!(self.has_four(position.mover ^ position.all)) {
+            // The player who is not to move made the line.
+            Some(if self.max_to_move(position.all) { LOSS } else { WIN })
+        } else if position.all == self.full {
+            Some(DRAW)
+        } else {
+            None
+        }
+    }
+
+    #[inline]
+    fn moves(&self, position: &Stones<B>, moves: &mut MoveList) {
+        let playable = self.playable(position.all);
+        for column in 0..self.width {
+            if !(playable & self.column(column)).is_zero() {
+                moves.push(Move(column as u16));
+            }
+        }
+    }
+
+    #[inline]
+    fn play(&self, position: &mut Stones<B>, mv: Move) {
+        let stone = self.playable(position.all) & self.column(u32::from(mv.0));
+        position.mover = position.mover ^ position.all;
+        position.all = position.all | stone;
+    }
+
+    #[inline]
+    fn undo(&self, position: &mut Stones<B>, mv: Move) {
+        let column = self.column(u32::from(mv.0));
+        let stones = position.all & column;
+        let remaining = stones & (stones >> 1) & column;
+        position.all = (position.all ^ stones) | remaining;
+        position.mover = position.mover ^ position.all;
+    }
+
+    #[inline]
+    fn key(&self, position: &Stones<B>) -> B {
+        let key = self.plain_key(*position);
+        key.min(self.mirrored(key))
+    }
+
+    fn move_name(&self, _position: &Stones<B>, mv: Move) -> String {
+        char::from(COLUMN_NAMES[usize::from(mv.0)]).to_string()
+    }
+
+    fn show(&self, position: &Stones<B>) -> String {
+        let (first, second) = if self.max_to_move(position.all) {
+            (position.mover, position.mover ^ position.all)
+        } else {
+            (position.mover ^ position.all, position.mover)
+        };
+        let mut text = String::new();
+        for row in (0..self.height).rev() {
+            for column in 0..self.width {
+                let cell = self.cell(column, row);
+                text.push(match ((first & cell).is_zero(), (second & cell).is_zero()) {
+                    (false, _) => 'x',
+                    (_, false) => 'o',
+                    _ => '.',
+                });
+            }
+            text.push('\n');
+        }
+        text.extend((0..self.width as usize).map(|c| char::from(COLUMN_NAMES[c])));
+        text
+    }
+
+    #[inline]
+    fn mobility(&self, position: &Stones<B>) -> u32 {
+        self.playable(position.all).count_ones()
+    }
+
+    #[inline]
+    fn static_bounds(&self, position: &Stones<B>) -> Bounds {
+        self.survey(position, self.scale.bounds()).bounds
+    }
+
+    #[inline]
+    fn relevant_moves(&self, position: &Stones<B>, moves: &mut MoveList) {
+        let cells = by_height!(self.relevant_cells(*position));
+        // Most lines cross the centre.
+        for &(mv, column) in &self.from_centre {
+            if !(cells & column).is_zero() {
+                moves.push(mv);
+            }
+        }
+    }
+
+    #[inline]
+    fn resistance(&self, position: &Stones<B>) -> u32 {
+        by_height!(self.relevant_cells(*position)).count_ones()
+    }
+
+    #[inline]
+    fn survey(&self, position: &Stones<B>, relevant: Bounds) -> Survey {
+        by_height!(self.judge(*position, relevant))
+    }
+
+    fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {
+        let name = text.bytes().next()?;
+        let column = COLUMN_NAMES.iter().position(|&n| n == name)? as u32;
+        if column >= self.width {
+            Some(format!("the board has {} columns", self.width))
+        } else if (self.playable(position.all) & self.column(column)).is_zero() {
+            Some(format!("column {} is full", char::from(name)))
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The bitboards against the rules written out.
+
+mod nearly_full;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A board as rows of cells, with the rules written out: the bitboards are checked against it.
+#[derive(Clone)]
+struct Cells {
+    width: usize,
+    height: usize,
+    columns: Vec<Vec<Player>>,
+    to_move: Player,
+}
+
+impl Cells {
+    fn at(&self, column: i32, row: i32) -> Option<Player> {
+        let column = self.columns.get(usize::try_from(column).ok()?)?;
+        column.get(usize::try_from(row).ok()?).copied()
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        for column in 0..self.width as i32 {
+            for row in 0..self.height as i32 {
+                for (dc, dr) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
+                    let line: Vec<_> =
+                        (0..4).map(|i| self.at(column + i * dc, row + i * dr)).collect();
+                    if let Some(owner) = line[0]
+                        && line.iter().all(|&c| c == Some(owner))
+                    {
+                        return Some(if owner == Player::Max { WIN } else { LOSS });
+                    }
+                }
+            }
+        }
+        self.columns.iter().all(|c| c.len() == self.height).then_some(DRAW)
+    }
+}
+
+fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
+    let game = Connect4::<B>::new(width, height).unwrap();
+    let mut position = game.start();
+    let mut cells = Cells {
+        width: width as usize,
+        height: height as usize,
+        columns: vec![Vec::new(); width as usize],
+        to_move: Player::Max,
+    };
+    let mut mirror = game.start();
+    let mut played = Vec::new();
+    for &choice in choices {
+        assert_eq!(game.outcome(&position), cells.outcome());
+        assert_eq!(game.key(&position), game.key(&mirror));
+        if cells.outcome().is_some() {
+            break;
+        }
+        let mut moves = MoveList::new();
+        game.moves(&position, &mut moves);
+        let expected: Vec<Move> = (0..width)
+            .filter(|&c| cells.columns[c as usize].len() < height as usize)
+            .map(|c| Move(c as u16))
+            .collect();
+        assert_eq!(moves.to_vec(), expected);
+        assert_eq!(game.mobility(&position) as usize, expected.len());
+        assert_eq!(game.to_move(&position), cells.to_move);
+        let mv = moves[choice % moves.len()];
+        played.push((position, mv));
+        game.play(&mut position, mv);
+        game.play(&mut mirror, Move(width as u16 - 1 - mv.0));
+        cells.columns[usize::from(mv.0)].push(cells.to_move);
+        cells.to_move = cells.to_move.opponent();
+    }
+    for (before, mv) in played.into_iter().rev() {
+        game.undo(&mut position, mv);
+        assert_eq!(position, before);
+    }
+}
+
+proptest! {
+    #[test]
+    fn bitboards_follow_the_rules(width in 1u32..=11, height in 1u32..=10,
+                                  choices in prop::collection::vec(0usize..64, 0..121)) {
+        if width * (height + 1) <= 64 {
+            follow::<u64>(width, height, &choices);
+        }
+        if width * (height + 1) <= 128 {
+            follow::<u128>(width, height, &choices);
+        }
+    }
+
+    #[test]
+    fn extreme_shapes_follow_the_rules(shape in prop::sample::select(vec![
+        (1, 127), (2, 63), (64, 1), (42, 2), (32, 3), (25, 4), (4, 31), (3, 41), (1, 1)]),
+                                       choices in prop::collection::vec(0usize..64, 0..130)) {
+        follow::<u128>(shape.0, shape.1, &choices);
+    }
+}
+
+#[test]
+fn sizes_out_of_range_are_refused() {
+    assert_eq!(Connect4::<u64>::new(0, 4).unwrap_err(), SizeError::Empty(0, 4));
+    assert_eq!(Connect4::<u64>::new(8, 8).unwrap_err(), SizeError::TooLarge(8, 8, 64));
+    assert!(Connect4::<u128>::new(8, 15).is_ok());
+    assert!(Connect4::<u128>::new(u32::MAX, u32::MAX).is_err());
+}

@@ -1,0 +1,155 @@
+//! The follow-up rule where it has most to say: on boards that are full but for a cell or a few in
+//! each column, with many odd columns to be paired. Games at random seldom come there.
+
+use std::collections::HashMap;
+
+use super::*;
+
+/// A board as rows from the top, with as many stones of each player: Max is to move.
+fn board(rows: &[&str]) -> (Connect4<u64>, Stones<u64>) {
+    let (width, height) = (rows[0].len() as u32, rows.len() as u32);
+    let game = Connect4::new(width, height).unwrap();
+    let mut position = game.start();
+    for (row, text) in (0..height).rev().zip(rows) {
+        for (column, stone) in (0..width).zip(text.chars()) {
+            let cell = if stone == '.' { 0 } else { game.cell(column, row) };
+            position.all |= cell;
+            position.mover |= if stone == 'x' { cell } else { 0 };
+        }
+    }
+    assert_eq!(game.to_move(&position), Player::Max);
+    assert_eq!(position.mover.count_ones() * 2, position.all.count_ones());
+    (game, position)
+}
+
+/// The value, by the rules alone.
+fn value(
+    game: &Connect4<u64>,
+    position: &mut Stones<u64>,
+    known: &mut HashMap<u64, Outcome>,
+) -> Outcome {
+    if let Some(outcome) = game.outcome(position) {
+        return outcome;
+    }
+    let key = game.plain_key(*position);
+    if let Some(&value) = known.get(&key) {
+        return value;
+    }
+    let mut moves = MoveList::new();
+    game.moves(position, &mut moves);
+    let values = moves.iter().map(|&mv| {
+        game.play(position, mv);
+        let value = value(game, position, known);
+        game.undo(position, mv);
+        value
+    });
+    let values: Vec<Outcome> = values.collect();
+    let best = match game.to_move(position) {
+        Player::Max => values.into_iter().max(),
+        Player::Min => values.into_iter().min(),
+    };
+    let best = best.expect("a game that goes on has a move");
+    known.insert(key, best);
+    best
+}
+
+/// Checks that the bounds hold; whether they say anything.
+fn check(game: &Connect4<u64>, position: Stones<u64>) -> bool {
+    let bounds = game.static_bounds(&position);
+    let value = value(game, &mut position.clone(), &mut HashMap::default());
+    let holds = (bounds.lower..=bounds.upper).contains(&value);
+    assert!(holds, "{bounds:?}, but {value:?}:\n{}", game.show(&position));
+    bounds != game.scale().bounds()
+}
+
+/// A line through more than two of the lowest cells of odd columns makes no pair of them, and is
+/// broken only if two of its cells are a pair for another line's sake.
+#[test]
+fn longer_lines_through_odd_columns_must_be_broken_by_the_pairs() {
+    for rows in [
+        &["....x..", "o.xooox", "o.oxxxo", "xxoxoox"][..],
+        &["..x....", "xooox.o", "oxxxo.o", "oxxoxox"],
+        &["o...x....", "x.xoxoxo.", "o.oxooxxx", "xxoxoxooo"],
+        &[".o...x...", ".o.xooxxo", "oo.xxooox", "xxxooxxxo"],
+        &["....x...", "..xoxxox", "o.oxooxx", "xxoxxxoo", "ooxxooxx", "ooxoooxo"],
+    ] {
+        let (game, position) = board(rows);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), WIN);
+        assert_eq!(game.static_bounds(&position).upper, WIN, "{rows:?}");
+    }
+}
+
+/// The third cell of a column with a vertical pair is given up: the follower's line through it may
+/// never come, so no line of the leader's comes too late for it.
+#[test]
+fn cells_that_are_given_up_make_no_line_come_too_late() {
+    for rows in [
+        &["....", "....", ".o.o", ".o.x", ".x.o", "xoox", "xoxx"][..],
+        &["...o", "...x", ".o.o", ".o.x", ".x.o", "xoox", "xoxx"],
+    ] {
+        let (game, position) = board(rows);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), DRAW);
+        assert!(game.static_bounds(&position).upper >= DRAW, "{rows:?}");
+    }
+}
+
+/// A linear congruential generator: the same boards in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// A board with so many empty cells in each column, Max to move, without a line; nothing if the
+/// stones drawn before leave none but a line.
+fn drawn(game: &Connect4<u64>, empty: &[u32], numbers: &mut Numbers) -> Option<Stones<u64>> {
+    let columns = (0..game.width).zip(empty);
+    let cells = columns.flat_map(|(column, &empty)| {
+        (0..game.height - empty.min(game.height)).map(move |row| game.cell(column, row))
+    });
+    let mut cells: Vec<u64> = cells.collect();
+    let mut left = [cells.len() / 2; 2];
+    let mut stones = [0; 2];
+    while !cells.is_empty() {
+        let cell = cells.swap_remove(numbers.below(cells.len()));
+        let first = usize::from(numbers.below(left[0] + left[1]) >= left[0]);
+        let fits = |side: usize| {
+            left[side] > 0 && !game.has_four(stones[side] | cell, game.height as usize + 1)
+        };
+        let side = [first, 1 - first].into_iter().find(|&side| fits(side))?;
+        stones[side] |= cell;
+        left[side] -= 1;
+    }
+    Some(Stones { mover: stones[0], all: stones[0] | stones[1] })
+}
+
+#[test]
+fn boards_that_are_nearly_full_are_told_right() {
+    const EMPTY: [&[u32]; 5] = [
+        &[1, 1, 1, 1, 1, 0, 2, 3],
+        &[1, 1, 1, 0],
+        &[1, 1, 3],
+        &[3, 3, 3, 1, 2],
+        &[1, 1, 5, 3, 2, 0],
+    ];
+    let mut numbers = Numbers(20_260_601);
+    let mut told = 0;
+    for _ in 0..40_000 {
+        let (width, height) = (4 + numbers.below(9) as u32, 4 + numbers.below(4) as u32);
+        let kinds = EMPTY[numbers.below(EMPTY.len())];
+        let empty: Vec<u32> = (0..width).map(|_| kinds[numbers.below(kinds.len())]).collect();
+        let stones: u32 = empty.iter().map(|empty| height - empty.min(&height)).sum();
+        if width * (height + 1) > 64 || width * height - stones > 13 || stones % 2 == 1 {
+            continue;
+        }
+        let game = Connect4::new(width, height).unwrap();
+        if let Some(position) = drawn(&game, &empty, &mut numbers) {
+            told += u32::from(check(&game, position));
+        }
+    }
+    assert!(told > 1000, "{told}");
+}

@@ -1,0 +1,185 @@
+//! Effort numbers: how much is still missing for a proof (GPNS paper, sections 2 and 4.1).
+
+use std::fmt;
+
+/// An effort number: 0 is proved, [`Effort::INFINITY`] is proved to be impossible, and anything
+/// between is an estimate of the node expansions that are missing.
+///
+/// Sums saturate at [`Effort::MAX_FINITE`], so that a finite sum never turns into infinity.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Effort(u32);
+
+impl Effort {
+    /// Proved: nothing is missing.
+    pub const ZERO: Effort = Effort(0);
+    /// The effort of a frontier node with unit initialisation.
+    pub const ONE: Effort = Effort(1);
+    /// The largest number that does not mean "impossible".
+    pub const MAX_FINITE: Effort = Effort(u32::MAX - 1);
+    /// Proved to be impossible.
+    pub const INFINITY: Effort = Effort(u32::MAX);
+
+    /// The finite effort nearest to `n`.
+    #[inline]
+    pub fn finite(n: u64) -> Effort {
+        Effort(n.min(u64::from(Self::MAX_FINITE.0)) as u32)
+    }
+
+    /// The number as it is stored and sent: `u32::MAX` stands for infinity.
+    #[inline]
+    pub const fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    /// The inverse of [`Effort::to_bits`].
+    #[inline]
+    pub const fn from_bits(bits: u32) -> Effort {
+        Effort(bits)
+    }
+
+    /// Whether the fact is proved.
+    #[inline]
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether the fact is proved to be false.
+    #[inline]
+    pub const fn is_infinite(self) -> bool {
+        self.0 == u32::MAX
+    }
+
+    /// Whether the number can never change again: 0 and infinity are permanent (section 4.3).
+    #[inline]
+    pub const fn is_permanent(self) -> bool {
+        self.is_zero() || self.is_infinite()
+    }
+
+    /// The sum, infinite only if one of the two is.
+    #[inline]
+    pub fn plus(self, other: Effort) -> Effort {
+        let mut sum = EffortSum::default();
+        sum.add(self);
+        sum.add(other);
+        sum.total()
+    }
+}
+
+impl fmt::Debug for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_infinite() { f.pad("inf") } else { fmt::Display::fmt(&self.0, f) }
+    }
+}
+
+/// A running sum of effort numbers; saturates once, at the end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EffortSum {
+    total: u64,
+    infinite: bool,
+}
+
+impl EffortSum {
+    /// Adds one number.
+    #[inline]
+    pub fn add(&mut self, effort: Effort) {
+        self.total += u64::from(effort.0);
+        self.infinite |= effort.is_infinite();
+    }
+
+    /// The sum of all numbers added.
+    #[inline]
+    pub fn total(self) -> Effort {
+        if self.infinite { Effort::INFINITY } else { Effort::finite(self.total) }
+    }
+}
+
+/// The two effort numbers of one threshold t: `proof` is G(n, t), the effort to prove that the
+/// value is at least t, and `disproof` is S(n, t - 1), the effort to prove that it is less.
+///
+/// With two outcomes these are the proof and disproof numbers of PNS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct EffortPair {
+    /// Effort to prove "at least t".
+    pub proof: Effort,
+    /// Effort to prove "less than t".
+    pub disproof: Effort,
+}
+
+impl EffortPair {
+    /// "At least t" holds.
+    pub const PROVED: EffortPair = EffortPair { proof: Effort::ZERO, disproof: Effort::INFINITY };
+    /// "At least t" does not hold.
+    pub const DISPROVED: EffortPair =
+        EffortPair { proof: Effort::INFINITY, disproof: Effort::ZERO };
+    /// A frontier node with unit initialisation.
+    pub const UNIT: EffortPair = EffortPair { proof: Effort::ONE, disproof: Effort::ONE };
+
+    /// The pair of a solved threshold.
+    #[inline]
+    pub const fn solved(holds: bool) -> EffortPair {
+        if holds { Self::PROVED } else { Self::DISPROVED }
+    }
+
+    /// Whether the threshold is proved or disproved.
+    #[inline]
+    pub const fn is_solved(self) -> bool {
+        self.proof.is_zero() || self.disproof.is_zero()
+    }
+
+    /// `Some(true)` when proved, `Some(false)` when disproved.
+    #[inline]
+    pub const fn verdict(self) -> Option<bool> {
+        if self.proof.is_zero() {
+            Some(true)
+        } else if self.disproof.is_zero() {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Whether the two numbers agree: 0 on one side means infinity on the other, and the other
+    /// way round (Propositions 1 and 2).
+    pub const fn is_consistent(self) -> bool {
+        self.proof.is_zero() == self.disproof.is_infinite()
+            && self.disproof.is_zero() == self.proof.is_infinite()
+    }
+}
+
+const _: () = assert!(size_of::<EffortPair>() == 8);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_saturated_finite_sum_is_not_infinity() {
+        assert_eq!(Effort::MAX_FINITE.plus(Effort::MAX_FINITE), Effort::MAX_FINITE);
+        assert_eq!(Effort::MAX_FINITE.plus(Effort::INFINITY), Effort::INFINITY);
+        assert_eq!(Effort::finite(u64::MAX), Effort::MAX_FINITE);
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_infinite_exactly_when_a_term_is(bits in prop::collection::vec(
+            prop_oneof![Just(0), Just(u32::MAX), Just(u32::MAX - 1), any::<u32>()], 0..40)) {
+            let mut sum = EffortSum::default();
+            for &b in &bits {
+                sum.add(Effort::from_bits(b));
+            }
+            prop_assert_eq!(sum.total().is_infinite(), bits.contains(&u32::MAX));
+            let folded = bits.iter().map(|&b| Effort::from_bits(b)).fold(Effort::ZERO, Effort::plus);
+            prop_assert_eq!(sum.total(), folded);
+        }
+    }
+}

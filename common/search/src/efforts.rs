@@ -1,0 +1,242 @@
+//! The effort numbers of a node for several thresholds, and how a node's follow from its
+//! children's (GPNS paper, figures 1 and 3).
+//!
+//! A node's numbers are one [`EffortPair`] for each threshold of the search, ascending. PNS is
+//! the case of one threshold.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use jlpns_games::{Game, Move, Outcome, Player, Survey, Threshold};
+
+use crate::effort::{Effort, EffortPair, EffortSum};
+use crate::job::{ChildFindings, Initialisation, Question};
+
+/// How many thresholds a node has numbers for: known to the compiler or not.
+pub trait Width: Copy + Debug + Send + Sync + 'static {
+    /// The number of thresholds.
+    fn get(self) -> usize;
+}
+
+/// One threshold: proof-number search.
+#[derive(Clone, Copy, Debug)]
+pub struct One;
+
+/// Two thresholds: three outcomes, as most games have that can be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Two;
+
+/// Any number of thresholds.
+#[derive(Clone, Copy, Debug)]
+pub struct Several(pub usize);
+
+impl Width for One {
+    #[inline(always)]
+    fn get(self) -> usize {
+        1
+    }
+}
+
+impl Width for Two {
+    #[inline(always)]
+    fn get(self) -> usize {
+        2
+    }
+}
+
+impl Width for Several {
+    #[inline(always)]
+    fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// How the nodes of one search get their numbers: the thresholds asked, and the initialisation.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluation<W> {
+    first: Threshold,
+    pub(crate) width: W,
+    initialisation: Initialisation,
+    knowledge: bool,
+}
+
+impl<W: Width> Evaluation<W> {
+    /// For the thresholds of `question`; `width` must be their number.
+    pub fn new(question: Question, width: W, initialisation: Initialisation) -> Evaluation<W> {
+        let (first, count) = question.thresholds();
+        assert_eq!(count, width.get(), "one pair for each threshold asked");
+        Evaluation { first, width, initialisation, knowledge: false }
+    }
+
+    /// The same, but the game is asked for what it knows beyond its rules, or not.
+    #[must_use]
+    pub fn with_knowledge(self, knowledge: bool) -> Evaluation<W> {
+        Evaluation { knowledge, ..self }
+    }
+
+    /// The number of pairs of a node.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width.get()
+    }
+
+    /// The lowest threshold asked.
+    pub fn first(&self) -> Threshold {
+        self.first
+    }
+
+    /// The numbers of a position where the game is over.
+    #[inline]
+    pub fn terminal(&self, outcome: Outcome, mut write: impl FnMut(usize, EffortPair)) {
+        for index in 0..self.width() {
+            let threshold = Threshold(self.first.0 + index as u8);
+            write(index, EffortPair::solved(threshold.holds(outcome)));
+        }
+    }
+
+    /// The pair, the same for each threshold, that a new frontier node starts with.
+    #[inline]
+    pub fn frontier<G: Game>(&self, game: &G, position: &G::Position) -> EffortPair {
+        match self.initialisation {
+            Initialisation::Unit => EffortPair::UNIT,
+            Initialisation::Mobility => {
+                let replies = game.mobility(position);
+                self.frontier_against(game.to_move(position), replies)
+            }
+        }
+    }
+
+    /// The same with `player` to move, given how many replies the other one has to meet, or
+    /// whatever stands for that number.
+    #[inline]
+    pub fn frontier_against(&self, player: Player, resistance: u32) -> EffortPair {
+        if self.initialisation == Initialisation::Unit {
+            return EffortPair::UNIT;
+        }
+        // A search that sees the end of a game late comes here with no moves at all.
+        let resistance = Effort::finite(u64::from(resistance.max(1)));
+        match player {
+            Player::Max => EffortPair { proof: Effort::ONE, disproof: resistance },
+            Player::Min => EffortPair { proof: resistance, disproof: Effort::ONE },
+        }
+    }
+
+    /// Writes the numbers of a new node at `position`; returns whether its value is known.
+    #[inline]
+    pub fn new_node<G: Game>(
+        &self,
+        game: &G,
+        position: &G::Position,
+        mut write: impl FnMut(usize, EffortPair),
+    ) -> bool {
+        if self.knowledge {
+            let Survey { bounds, resistance, .. } = game.survey(position, game.scale().bounds());
+            let pair = self.frontier_against(game.to_move(position), resistance);
+            for index in 0..self.width() {
+                let verdict = bounds.verdict(Threshold(self.first.0 + index as u8));
+                write(index, verdict.map_or(pair, EffortPair::solved));
+            }
+            return bounds.value().is_some();
+        }
+        if let Some(outcome) = game.outcome(position) {
+            self.terminal(outcome, write);
+            true
+        } else {
+            let pair = self.frontier(game, position);
+            (0..self.width()).for_each(|index| write(index, pair));
+            false
+        }
+    }
+}
+
+/// Collects the pairs of a node's children for one threshold.
+#[derive(Clone, Copy, Debug)]
+pub struct PairOfChildren {
+    player: Player,
+    least: Effort,
+    sum: EffortSum,
+}
+
+impl PairOfChildren {
+    /// For a node with `player` to move.
+    #[inline]
+    pub fn new(player: Player) -> PairOfChildren {
+        PairOfChildren { player, least: Effort::INFINITY, sum: EffortSum::default() }
+    }
+
+    /// Adds a child.
+    #[inline]
+    pub fn add(&mut self, child: EffortPair) {
+        let (wanted, feared) = for_player(self.player, child);
+        self.least = self.least.min(wanted);
+        self.sum.add(feared);
+    }
+
+    /// The node's pair.
+    #[inline]
+    pub fn pair(self) -> EffortPair {
+        match self.player {
+            Player::Max => EffortPair { proof: self.least, disproof: self.sum.total() },
+            Player::Min => EffortPair { proof: self.sum.total(), disproof: self.least },
+        }
+    }
+}
+
+/// The number that `player` minimises when choosing a child, and the other one.
+#[inline]
+pub fn for_player(player: Player, pair: EffortPair) -> (Effort, Effort) {
+    match player {
+        Player::Max => (pair.proof, pair.disproof),
+        Player::Min => (pair.disproof, pair.proof),
+    }
+}
+
+/// Which of a root's thresholds to work on, as an index into its pairs: `None` if all are solved.
+///
+/// This is the choice of the attracting outcome o* and the distracting outcome o' (section 4.4).
+/// With Max to move at the root o' is the outcome below o*, so that Max's nodes minimise G(., o*)
+/// and Min's S(., o* - 1): the two numbers of threshold o*. With Min to move o' is the outcome
+/// above, and the numbers are those of threshold o* + 1. The game is finite: G of the worst
+/// outcome and S of the best are 0. Among equals the lowest threshold is taken for Max, the
+/// highest for Min.
+pub fn attracting_threshold(player: Player, root: &[EffortPair]) -> Option<usize> {
+    let open = (0..root.len()).filter(|&index| !root[index].is_solved());
+    match player {
+        // G(o*) + S(o*): S(o*) is the disproof number of the threshold above.
+        Player::Max => open.min_by_key(|&index| {
+            let at_most = root.get(index + 1).map_or(Effort::ZERO, |above| above.disproof);
+            root[index].proof.plus(at_most)
+        }),
+        // G(o*) + S(o*): o* is just below the threshold, G(o*) the proof number of the one below.
+        Player::Min => open.rev().min_by_key(|&index| {
+            let at_least = index.checked_sub(1).map_or(Effort::ZERO, |below| root[below].proof);
+            root[index].disproof.plus(at_least)
+        }),
+    }
+}
+
+/// The child that `player` holds best, given the node's own numbers: the one with the least
+/// effort for the attracting threshold, or, once all are solved, for the best outcome that the
+/// player can force; among equals the last. None if nothing better than the worst can be forced.
+pub fn best_move(player: Player, node: &[EffortPair], children: &[ChildFindings]) -> Option<Move> {
+    let threshold = attracting_threshold(player, node).or_else(|| match player {
+        Player::Max => node.iter().rposition(|pair| pair.proof.is_zero()),
+        Player::Min => node.iter().position(|pair| pair.disproof.is_zero()),
+    })?;
+    let wanted = |child: &ChildFindings| for_player(player, child.efforts[threshold]).0;
+    let best = children.iter().rev().min_by_key(|child| wanted(child))?;
+    (!wanted(best).is_infinite()).then_some(best.mv)
+}
+
+/// The thresholds of `open` that are not settled by a node's numbers, as indices into its pairs:
+/// proved thresholds come first, disproved ones last.
+pub fn still_open(pairs: &[EffortPair], open: Range<usize>) -> Range<usize> {
+    let (mut start, mut end) = (open.start, open.end);
+    while start < end && pairs[start].proof.is_zero() {
+        start += 1;
+    }
+    while start < end && pairs[end - 1].disproof.is_zero() {
+        end -= 1;
+    }
+    start..end
+}

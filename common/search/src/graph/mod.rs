@@ -1,0 +1,278 @@
+//! The search graph of proof-number search, for one threshold (PNS) or several (GPNS): one node
+//! for each position, however it was reached, and every parent updated, deepest first.
+//!
+//! Jobs are taken from it: a frontier node is leased, others are selected meanwhile, and what a
+//! sub-search found about it is folded in. A search without jobs is the case where each selected
+//! node is expanded at once.
+//!
+//! Merging is exact because [`Game::key`] holds all of the history that can still matter; the
+//! graph has no cycles because games are finite and a key never recurs within one. With merging
+//! switched off every way to a position has its own node, and the graph is a tree.
+//!
+//! - `store`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
+//!   `freeing` gives their places back; `ahead`: loading them before they are read.
+//! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
+//! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
+//! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
+//! - `regrow`: growing it anew when verdicts are taken back.
+//! - `relevance`: freeing what no open threshold depends on.
+//! - `shed`: freeing what can be found again, when memory is full.
+//! - `tidy`: the part of that work that is done in slices.
+//! - `dump`: the graph as bytes, and back.
+
+mod ahead;
+mod change;
+mod descent;
+mod dump;
+mod edges;
+mod fold;
+mod freeing;
+mod index;
+mod lease;
+mod locks;
+mod parents;
+mod regrow;
+mod relevance;
+mod shed;
+mod store;
+mod tidy;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+pub use dump::DumpError;
+use foldhash::fast::FixedState;
+use jlpns_games::{Game, Move, MoveList};
+pub use lease::Selection;
+use locks::Locks;
+use relevance::Pruning;
+use shed::Hand;
+pub use shed::Shed;
+use smallvec::SmallVec;
+pub use store::NodeId;
+use store::{Mark, Store};
+use update::{Pairs, Worklist};
+
+use crate::effort::EffortPair;
+use crate::efforts::{Evaluation, Width, best_move};
+use crate::job::{ChildFindings, Findings, Initialisation, Question};
+
+/// How a graph is built and searched.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphSettings {
+    /// How new frontier nodes start.
+    pub initialisation: Initialisation,
+    /// Whether positions that are reached in several ways share a node.
+    pub merge: bool,
+    /// How nodes are selected while others are leased.
+    pub selection: Selection,
+    /// How many bytes the nodes may take.
+    pub memory: u64,
+    /// Whether the game is asked for what it knows beyond its rules: thresholds that a node's
+    /// static bounds settle are settled from the start, and nodes below the root have only their
+    /// relevant moves. Off for the papers' figures.
+    pub knowledge: bool,
+}
+
+/// The most thresholds that a graph can have: it marks the locked ones of a node in one word.
+pub const MAX_THRESHOLDS: usize = 32;
+
+/// A graph grown from one position.
+#[derive(Debug)]
+pub struct Graph<G: Game, W> {
+    game: G,
+    question: Question,
+    evaluation: Evaluation<W>,
+    settings: GraphSettings,
+    store: Store<G::Key, W>,
+    locks: Locks,
+    root: NodeId,
+    /// The nodes from the root to the current one.
+    path: Vec<NodeId>,
+    /// The moves played along the path.
+    path_moves: Vec<Move>,
+    /// The position at the end of the path.
+    position: G::Position,
+    worklist: Worklist,
+    /// The numbers that leased nodes had before a virtual outcome replaced them.
+    actual: HashMap<NodeId, Pairs, FixedState>,
+    /// Leased nodes that have been freed or solved since they were last asked for.
+    moot: Vec<NodeId>,
+    leased: usize,
+    expansions: u64,
+    created: u64,
+    /// What was shed because the graph was full.
+    shed: Shed,
+    hand: Hand,
+    pruning: Pruning,
+}
+
+impl<G: Game, W: Width> Graph<G, W> {
+    /// A graph with nothing but its root, at `position`.
+    ///
+    /// # Panics
+    ///
+    /// If the question has more than [`MAX_THRESHOLDS`] thresholds.
+    pub fn new(
+        game: G,
+        position: G::Position,
+        question: Question,
+        width: W,
+        settings: GraphSettings,
+    ) -> Graph<G, W> {
+        assert!(width.get() <= MAX_THRESHOLDS, "a graph has at most {MAX_THRESHOLDS} thresholds");
+        let evaluation = Evaluation::new(question, width, settings.initialisation)
+            .with_knowledge(settings.knowledge);
+        let mut store = Store::new(width, settings.merge);
+        let root = store.add(game.key(&position), game.to_move(&position), 0);
+        evaluation.new_node(&game, &position, |i, pair| store.pairs_mut(root)[i] = pair);
+        store.set(root, Mark::OnPath, true);
+        Graph {
+            game,
+            question,
+            evaluation,
+            settings,
+            store,
+            locks: Locks::new(),
+            root,
+            path: vec![root],
+            path_moves: Vec::new(),
+            position,
+            worklist: Worklist::default(),
+            actual: HashMap::default(),
+            moot: Vec::new(),
+            leased: 0,
+            expansions: 0,
+            created: 1,
+            shed: Shed::default(),
+            hand: Hand::default(),
+            pruning: Pruning::default(),
+        }
+    }
+
+    /// The game.
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// Whether the game is asked for what it knows beyond its rules.
+    pub fn knowledge(&self) -> bool {
+        self.settings.knowledge
+    }
+
+    /// What the graph is asked about its root.
+    pub fn question(&self) -> Question {
+        self.question
+    }
+
+    /// The root.
+    pub fn root(&self) -> NodeId {
+        self.root
+    }
+
+    /// Whether every threshold asked is solved at the root.
+    pub fn is_solved(&self) -> bool {
+        self.root_efforts().iter().all(|pair| pair.is_solved())
+    }
+
+    /// The root's numbers, one pair for each threshold asked.
+    pub fn root_efforts(&self) -> &[EffortPair] {
+        self.store.pairs(self.root)
+    }
+
+    /// The numbers of a node.
+    pub fn efforts(&self, node: NodeId) -> &[EffortPair] {
+        self.store.pairs(node)
+    }
+
+    /// How often a node has been expanded, the root included.
+    pub fn expansions(&self) -> u64 {
+        self.expansions
+    }
+
+    /// Descents as the papers count them: the root's own expansion is none.
+    pub fn descents(&self) -> u64 {
+        self.expansions.saturating_sub(1)
+    }
+
+    /// The number of nodes created.
+    pub fn created(&self) -> u64 {
+        self.created
+    }
+
+    /// The number of nodes in memory.
+    pub fn live(&self) -> usize {
+        self.store.live()
+    }
+
+    /// The largest number of nodes that were in memory at one time.
+    pub fn peak(&self) -> usize {
+        self.store.peak()
+    }
+
+    /// What the graph gave up because its memory was full.
+    pub fn shed(&self) -> Shed {
+        self.shed
+    }
+
+    /// The bytes that the graph takes: nodes, edges and index with their free places, what is
+    /// noted of leased and locked nodes, and, where there are several thresholds, what pruning
+    /// needs.
+    pub fn bytes(&self) -> u64 {
+        let leased = self.actual.capacity() * size_of::<(NodeId, Pairs)>();
+        let several = self.evaluation.width() > 1;
+        let pruning = if several { self.pruning.bytes(self.store.places()) } else { 0 };
+        let aside = self.locks.bytes() + leased + pruning;
+        (self.store.bytes() + aside) as u64
+    }
+
+    /// The position at the end of the last descent.
+    pub fn position(&self) -> &G::Position {
+        &self.position
+    }
+
+    /// The moves of the last descent, from the root.
+    pub fn path_moves(&self) -> &[Move] {
+        &self.path_moves
+    }
+
+    /// What the graph knows of its root and the root's children.
+    pub fn findings(&self) -> Findings {
+        let children = self.root_children();
+        let player = self.store.player(self.root);
+        Findings {
+            efforts: self.root_efforts().to_vec(),
+            best_move: best_move(player, self.root_efforts(), &children),
+            children,
+            nodes: self.created,
+        }
+    }
+
+    /// The legal moves at the root with the numbers of the nodes that they lead to; none if the
+    /// root has no children. Moves that lead to mirror images share a node.
+    fn root_children(&self) -> Vec<ChildFindings> {
+        let nodes: SmallVec<[NodeId; 64]> = self.store.children(self.root).collect();
+        if nodes.is_empty() {
+            return Vec::new();
+        }
+        let mut position = self.position.clone();
+        self.path_moves.iter().rev().for_each(|&mv| self.game.undo(&mut position, mv));
+        let mut moves = MoveList::new();
+        self.game.moves(&position, &mut moves);
+        let child = |(index, mv): (usize, Move)| {
+            let node = if self.settings.merge {
+                self.game.play(&mut position, mv);
+                let key = self.game.key(&position);
+                self.game.undo(&mut position, mv);
+                nodes.iter().find(|&&node| self.store.key(node) == key)
+            } else {
+                nodes.get(index)
+            };
+            Some(ChildFindings { mv, efforts: self.store.pairs(*node?).to_vec() })
+        };
+        moves.iter().copied().enumerate().filter_map(child).collect()
+    }
+}

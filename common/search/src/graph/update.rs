@@ -1,0 +1,271 @@
+//! Numbers of parents from their children's, through all parents, deepest first.
+//!
+//! A parent takes over a child's change at once if its numbers tell what follows (`change`);
+//! otherwise it looks at all of its children when its turn comes.
+
+use jlpns_games::{Game, Player};
+use smallvec::SmallVec;
+
+use crate::effort::{Effort, EffortPair, EffortSum};
+use crate::efforts::{Width, attracting_threshold, for_player};
+use crate::graph::change::Change;
+use crate::graph::store::Mark;
+use crate::graph::{Graph, NodeId};
+
+/// The effort numbers of one node, kept aside.
+pub(super) type Pairs = SmallVec<[EffortPair; 4]>;
+
+/// How many nodes of one depth may have room kept for them: what is counted as the graph's memory
+/// is without it.
+const SPARE: usize = 1 << 10;
+
+/// The nodes of one depth whose children have changed.
+#[derive(Debug, Default)]
+struct Level {
+    nodes: Vec<NodeId>,
+    /// The numbers that their parents have seen, the same number of pairs for each.
+    seen: Vec<EffortPair>,
+}
+
+/// The nodes whose children have changed; the deepest comes out first.
+#[derive(Debug, Default)]
+pub(super) struct Worklist {
+    /// The nodes of each depth.
+    levels: Vec<Level>,
+    /// No node is deeper than this.
+    deepest: usize,
+    /// How much of the current path no update has reached: the index of the highest node on it
+    /// that was recomputed.
+    reached: Option<usize>,
+    /// Whether a threshold of the root was settled, which makes others irrelevant below.
+    root_settled: bool,
+}
+
+impl Worklist {
+    /// Adds a node, which the caller marks as queued, with the numbers that its parents have seen.
+    fn push(&mut self, depth: u16, node: NodeId, seen: &[EffortPair]) {
+        let depth = usize::from(depth);
+        if self.levels.len() <= depth {
+            self.levels.resize_with(depth + 1, Level::default);
+        }
+        self.levels[depth].nodes.push(node);
+        self.levels[depth].seen.extend_from_slice(seen);
+        self.deepest = self.deepest.max(depth);
+    }
+
+    /// Takes a node out; the numbers that its parents have seen are copied to `seen`.
+    fn pop(&mut self, seen: &mut [EffortPair]) -> Option<NodeId> {
+        loop {
+            let level = self.levels.get_mut(self.deepest)?;
+            if let Some(node) = level.nodes.pop() {
+                let first = level.seen.len() - seen.len();
+                seen.copy_from_slice(&level.seen[first..]);
+                level.seen.truncate(first);
+                return Some(node);
+            }
+            if level.nodes.capacity() > SPARE {
+                *level = Level::default();
+            }
+            self.deepest = self.deepest.checked_sub(1)?;
+        }
+    }
+
+    /// The node that comes out next, if it is as deep as the last one.
+    fn next(&self) -> Option<NodeId> {
+        self.levels.get(self.deepest)?.nodes.last().copied()
+    }
+
+    /// Notes that a threshold of the root was settled.
+    pub(super) fn settle_root(&mut self) {
+        self.root_settled = true;
+    }
+
+    /// Forgets that a threshold of the root was settled.
+    pub(super) fn forget_root(&mut self) {
+        self.root_settled = false;
+    }
+}
+
+impl<G: Game, W: Width> Graph<G, W> {
+    /// The root's threshold to work on next, of those that are not locked; the attracting one if
+    /// possible, else the one with the least effort.
+    pub(super) fn open_threshold(&self) -> Option<usize> {
+        let locked = self.locks.get(self.root);
+        let free = |index: usize| locked >> index & 1 == 0;
+        let root = self.root_efforts();
+        let attracting = attracting_threshold(self.store.player(self.root), root)?;
+        if free(attracting) {
+            return Some(attracting);
+        }
+        (0..root.len())
+            .filter(|&index| free(index) && !root[index].is_solved())
+            .min_by_key(|&index| root[index].proof.plus(root[index].disproof))
+    }
+
+    /// Notes that the numbers of `node` have changed: its parents must look at their children.
+    pub(super) fn note_change(&mut self, node: NodeId) {
+        self.note_moot(node);
+        let parents = self.store.parents(node);
+        for &parent in &parents {
+            self.enqueue(parent);
+        }
+    }
+
+    /// The same, for those who know what the parents have seen of `node`: its numbers and locks.
+    pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: u32) {
+        self.note_moot(node);
+        let depth = self.store.node(node).depth;
+        let now = Pairs::from_slice(self.store.pairs(node));
+        let change = Change { depth, seen, now: &now, locked, locks_now: self.locks.get(node) };
+        let parents = self.store.parents(node);
+        if parents.len() > 1 {
+            parents.iter().for_each(|&parent| self.store.load_node(parent));
+        }
+        for &parent in &parents {
+            self.take_over(parent, &change);
+        }
+    }
+
+    /// If the job for `node` is out and has nothing left to find, it is moot.
+    fn note_moot(&mut self, node: NodeId) {
+        if self.store.has(node, Mark::Leased)
+            && self.actual_efforts(node).iter().all(|pair| pair.is_solved())
+        {
+            self.moot.push(node);
+        }
+    }
+
+    /// Puts a node on the worklist, unless it is there, to look at all of its children.
+    pub(super) fn enqueue(&mut self, node: NodeId) {
+        self.queue(node);
+        self.store.set(node, Mark::Rescan, true);
+        self.store.load_child_list(node);
+    }
+
+    /// Puts a node on the worklist, unless it is there: before its numbers change.
+    pub(super) fn queue(&mut self, node: NodeId) {
+        if !self.store.has(node, Mark::Queued) {
+            self.store.set(node, Mark::Queued, true);
+            self.store.load_parent_list(node);
+            self.worklist.push(self.store.node(node).depth, node, self.store.pairs(node));
+        }
+    }
+
+    /// Updates `node`, whose children or numbers have changed, and all ancestors that change with
+    /// it. The path then ends at its last node that no change has reached.
+    pub(super) fn update_from(&mut self, node: NodeId) {
+        if self.store.is_leaf(node) {
+            self.note_change(node);
+        } else {
+            self.enqueue(node);
+        }
+        self.update_noted();
+    }
+
+    /// The same for what has been noted.
+    pub(super) fn update_noted(&mut self) {
+        self.update_all();
+        if std::mem::take(&mut self.worklist.root_settled) && !self.is_solved() {
+            self.begin_pruning(true);
+        }
+    }
+
+    /// Updates whatever is on the worklist, and shortens the path as far as it was reached.
+    pub(super) fn update_all(&mut self) {
+        let mut seen = Pairs::from_elem(EffortPair::UNIT, self.evaluation.width());
+        while let Some(node) = self.worklist.pop(&mut seen) {
+            if let Some(next) = self.worklist.next() {
+                self.load_for_update(next);
+            }
+            // A node may have been freed while it waited.
+            if !self.store.is_live(node) || !self.store.has(node, Mark::Queued) {
+                continue;
+            }
+            self.store.set(node, Mark::Queued, false);
+            if self.store.has(node, Mark::OnPath)
+                && let Some(index) = self.path.iter().position(|&n| n == node)
+            {
+                let reached = self.worklist.reached.unwrap_or(index);
+                self.worklist.reached = Some(reached.min(index));
+            }
+            let locked = self.locks.get(node);
+            if self.store.has(node, Mark::Rescan) {
+                self.store.set(node, Mark::Rescan, false);
+                if !self.store.is_leaf(node) {
+                    self.recompute(node);
+                }
+            }
+            if seen[..] != *self.store.pairs(node) || locked != self.locks.get(node) {
+                self.note_change_from(node, &seen, locked);
+            }
+        }
+        if let Some(index) = self.worklist.reached.take() {
+            self.ascend_to(index);
+        }
+        self.forget_freed_path();
+    }
+
+    /// Begins to load what the update of a node on the worklist will read.
+    fn load_for_update(&self, node: NodeId) {
+        if self.store.is_live(node) {
+            self.store.load_parents(node);
+            if self.store.has(node, Mark::Rescan) {
+                self.store.load_children(node);
+            }
+        }
+    }
+
+    /// Recomputes a node from its children. Thresholds that are settled stay so.
+    pub(super) fn recompute(&mut self, node: NodeId) {
+        let player = self.store.player(node);
+        let children: SmallVec<[NodeId; 64]> = self.store.children(node).collect();
+        let mut settled = false;
+        let mut locked = 0;
+        for index in 0..self.evaluation.width() {
+            if self.store.pair(node, index).is_solved() {
+                continue;
+            }
+            let (new, is_locked) = self.pair_from_children(&children, player, index);
+            locked |= u32::from(is_locked) << index;
+            settled |= new.is_solved();
+            self.store.pairs_mut(node)[index] = new;
+        }
+        self.locks.set(node, locked);
+        if settled && node == self.root {
+            self.worklist.root_settled = true;
+        } else if settled {
+            self.drop_if_settled(node);
+        }
+    }
+
+    /// One pair of a node from its children, and whether it is locked for that threshold: the
+    /// minimum is over the children that are not locked, the sum over all; if every child that
+    /// could be chosen is locked the node is locked, and its minimum is over those (locking scheme
+    /// of PNS-PDFPN, arXiv 2511.10339).
+    fn pair_from_children(
+        &self,
+        children: &[NodeId],
+        player: Player,
+        index: usize,
+    ) -> (EffortPair, bool) {
+        let (mut least_free, mut least_locked) = (Effort::INFINITY, Effort::INFINITY);
+        let mut sum = EffortSum::default();
+        for &child in children {
+            let pair = self.store.pair(child, index);
+            let (wanted, feared) = for_player(player, pair);
+            if self.locks.get(child) >> index & 1 == 0 || pair.is_solved() {
+                least_free = least_free.min(wanted);
+            } else {
+                least_locked = least_locked.min(wanted);
+            }
+            sum.add(feared);
+        }
+        let is_locked = least_free.is_infinite() && !least_locked.is_infinite();
+        let least = if is_locked { least_locked } else { least_free };
+        let pair = match player {
+            Player::Max => EffortPair { proof: least, disproof: sum.total() },
+            Player::Min => EffortPair { proof: sum.total(), disproof: least },
+        };
+        (pair, is_locked)
+    }
+}

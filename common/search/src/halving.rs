@@ -1,0 +1,114 @@
+//! The value of a position by searches for one threshold, each of which halves the outcomes that
+//! are left (GPNS paper, section 3.3, where it is called a dichotomic search).
+
+use std::ops::ControlFlow;
+
+use jlpns_games::{Bounds, Outcome, Threshold};
+
+use crate::search::{Observer, SearchEnd, Statistics};
+use crate::{ChildFindings, EffortPair, Findings, Question};
+
+/// Finds the value as far as it lies within `bounds`. `run` searches for one threshold, creating
+/// at most so many nodes.
+pub(crate) fn search(
+    bounds: Bounds,
+    max_nodes: Option<u64>,
+    observer: &mut dyn Observer,
+    mut run: impl FnMut(Threshold, Option<u64>, &mut dyn Observer) -> SearchEnd,
+) -> SearchEnd {
+    let mut whole = Whole::new(bounds);
+    let mut statistics = Statistics::default();
+    let mut stopped = None;
+    let mut open = bounds;
+    while open.value().is_none() && stopped.is_none() {
+        let middle = open.lower.0 + (open.upper.0 - open.lower.0).div_ceil(2);
+        let threshold = Threshold(middle);
+        let nodes_before = statistics.nodes;
+        let nodes_left = max_nodes.map(|max| max.saturating_sub(nodes_before));
+        let mut part = PartObserver { observer: &mut *observer, whole: &whole, threshold };
+        let end = run(threshold, nodes_left, &mut part);
+        match end.findings.efforts[0].verdict() {
+            Some(true) => open.lower = Outcome(middle),
+            Some(false) => open.upper = Outcome(middle - 1),
+            None => {}
+        }
+        stopped = end.stopped;
+        statistics.descents += end.statistics.descents;
+        statistics.nodes += end.statistics.nodes;
+        statistics.peak_nodes = statistics.peak_nodes.max(end.statistics.peak_nodes);
+        whole.add(threshold, &end.findings);
+    }
+    SearchEnd { findings: whole.findings, stopped, statistics }
+}
+
+/// What all runs have found so far. The numbers of thresholds that were not searched are those
+/// that follow from the ones that were.
+#[derive(Clone)]
+struct Whole {
+    first: Threshold,
+    findings: Findings,
+}
+
+impl Whole {
+    fn new(bounds: Bounds) -> Whole {
+        let (first, count) = Question::Value(bounds).thresholds();
+        let efforts = vec![EffortPair::UNIT; count];
+        let findings = Findings { efforts, children: Vec::new(), nodes: 0, best_move: None };
+        Whole { first, findings }
+    }
+
+    /// Adds the findings of a run for one threshold.
+    fn add(&mut self, threshold: Threshold, part: &Findings) {
+        let index = usize::from(threshold.0 - self.first.0);
+        let whole = &mut self.findings;
+        let width = whole.efforts.len();
+        insert(&mut whole.efforts, index, part.efforts[0]);
+        if whole.children.is_empty() {
+            let unsearched = vec![EffortPair::UNIT; width];
+            let child = |mv| ChildFindings { mv, efforts: unsearched.clone() };
+            whole.children = part.children.iter().map(|c| child(c.mv)).collect();
+        }
+        for (child, found) in whole.children.iter_mut().zip(&part.children) {
+            debug_assert_eq!(child.mv, found.mv);
+            insert(&mut child.efforts, index, found.efforts[0]);
+        }
+        whole.nodes += part.nodes;
+        whole.best_move = part.best_move.or(whole.best_move);
+    }
+}
+
+/// Puts new numbers at `index` and makes those of the other thresholds agree with them: proof
+/// numbers never fall and disproof numbers never rise with the threshold (GPNS paper, section
+/// 4.3). A threshold that is solved stays so.
+fn insert(efforts: &mut [EffortPair], index: usize, new: EffortPair) {
+    let pair = if efforts[index].is_solved() { efforts[index] } else { new };
+    let (below, rest) = efforts.split_at_mut(index);
+    for lower in below {
+        lower.proof = lower.proof.min(pair.proof);
+        lower.disproof = lower.disproof.max(pair.disproof);
+    }
+    if let Some((this, above)) = rest.split_first_mut() {
+        *this = pair;
+        for higher in above {
+            higher.proof = higher.proof.max(pair.proof);
+            higher.disproof = higher.disproof.min(pair.disproof);
+        }
+    }
+}
+
+/// Shows the observer of the whole what one run finds.
+struct PartObserver<'a> {
+    observer: &'a mut dyn Observer,
+    whole: &'a Whole,
+    threshold: Threshold,
+}
+
+impl Observer for PartObserver<'_> {
+    fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
+        self.observer.observe(self.whole.findings.nodes + nodes, &|| {
+            let mut whole = self.whole.clone();
+            whole.add(self.threshold, &findings());
+            whole.findings
+        })
+    }
+}

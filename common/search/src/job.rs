@@ -1,0 +1,208 @@
+//! Jobs and what comes back from them: the questions that the coordinator asks of the workers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jlpns_games::{Bounds, Move, Outcome, OutcomeScale, Threshold};
+
+use crate::effort::EffortPair;
+use crate::search::Growth;
+
+/// What a search is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// Is the value at least this threshold? One effort pair.
+    Threshold(Threshold),
+    /// What is the value, as far as it lies within these relevancy bounds? One effort pair for
+    /// each threshold that is open between them; a value outside is only told to be outside.
+    Value(Bounds),
+}
+
+impl Question {
+    /// The first threshold asked and how many there are; they follow each other.
+    #[inline]
+    pub const fn thresholds(self) -> (Threshold, usize) {
+        match self {
+            Question::Threshold(threshold) => (threshold, 1),
+            Question::Value(bounds) => {
+                (Threshold(bounds.lower.0 + 1), (bounds.upper.0 - bounds.lower.0) as usize)
+            }
+        }
+    }
+
+    /// What `efforts`, one pair for each threshold asked, say of the value.
+    pub fn bounds(self, efforts: &[EffortPair], scale: &OutcomeScale) -> Bounds {
+        let (first, count) = self.thresholds();
+        debug_assert_eq!(efforts.len(), count);
+        let mut bounds = scale.bounds();
+        for (index, pair) in efforts.iter().enumerate() {
+            let threshold = first.0 + index as u8;
+            match pair.verdict() {
+                Some(true) => bounds.lower = bounds.lower.max(Outcome(threshold)),
+                Some(false) => {
+                    bounds.upper = bounds.upper.min(Outcome(threshold.saturating_sub(1)))
+                }
+                None => {}
+            }
+        }
+        bounds
+    }
+
+    /// Whether `efforts` answer the question: every threshold asked is proved or disproved.
+    pub fn is_answered(self, efforts: &[EffortPair]) -> bool {
+        efforts.iter().all(|pair| pair.is_solved())
+    }
+}
+
+/// The effort numbers that a new frontier node starts with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Initialisation {
+    /// 1 and 1.
+    #[default]
+    Unit,
+    /// 1 for the player to move, the number of legal moves for the other (GPNS paper, 4.6).
+    Mobility,
+}
+
+/// The searches; each can run alone, and all but `Dichotomic` as the sub-search of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// Proof-number search for one threshold.
+    Pns,
+    /// Proof-number search for all outcomes at once (GPNS paper).
+    Gpns,
+    /// Proof-number search with a nested one at its frontier (PDS-PN paper, section 3.2).
+    Pn2,
+    /// GPNS whose new frontier nodes start with the numbers of a nested GPNS (GPNS paper, section
+    /// 4.6).
+    Gpns2,
+    /// GPNS with a nested GPNS at its frontier, of which the root's children are kept, as PN2 does.
+    GpnsPn2,
+    /// Depth-first proof- and disproof-number search (PDS-PN paper, section 3.3).
+    Pds,
+    /// PDS with a nested PNS at its frontier (PDS-PN paper, section 4 and appendix).
+    PdsPn,
+    /// Depth-first proof-number search with the 1 + epsilon threshold rule.
+    DfPn,
+    /// Zero-window alpha-beta with a transposition table: the baseline.
+    AlphaBeta,
+    /// PNS for one threshold after the other, halving the outcomes that are left.
+    Dichotomic,
+}
+
+impl Algorithm {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Algorithm; 10] = [
+        Algorithm::Pns,
+        Algorithm::Gpns,
+        Algorithm::Pn2,
+        Algorithm::Gpns2,
+        Algorithm::GpnsPn2,
+        Algorithm::Pds,
+        Algorithm::PdsPn,
+        Algorithm::DfPn,
+        Algorithm::AlphaBeta,
+        Algorithm::Dichotomic,
+    ];
+
+    /// The name that users read and type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Algorithm::Pns => "pns",
+            Algorithm::Gpns => "gpns",
+            Algorithm::Pn2 => "pn2",
+            Algorithm::Gpns2 => "gpns2",
+            Algorithm::GpnsPn2 => "gpns-pn2",
+            Algorithm::Pds => "pds",
+            Algorithm::PdsPn => "pds-pn",
+            Algorithm::DfPn => "dfpn",
+            Algorithm::AlphaBeta => "alpha-beta",
+            Algorithm::Dichotomic => "dichotomic",
+        }
+    }
+
+    /// Whether one run answers one threshold only.
+    pub const fn is_binary(self) -> bool {
+        !self.answers_all() && !matches!(self, Algorithm::Dichotomic)
+    }
+
+    /// Whether it searches one tree for all thresholds.
+    pub const fn answers_all(self) -> bool {
+        matches!(self, Algorithm::Gpns | Algorithm::Gpns2 | Algorithm::GpnsPn2)
+    }
+
+    /// Whether a second search of the same kind searches the frontier nodes.
+    pub const fn is_two_level(self) -> bool {
+        matches!(self, Algorithm::Pn2 | Algorithm::Gpns2 | Algorithm::GpnsPn2)
+    }
+
+    /// Whether the search remembers positions in a transposition table.
+    pub const fn uses_table(self) -> bool {
+        matches!(self, Algorithm::Pds | Algorithm::PdsPn | Algorithm::DfPn | Algorithm::AlphaBeta)
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A text that names no search.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown algorithm '{0}'; known are {names}", names = Algorithm::ALL.map(Algorithm::name).join(", "))]
+pub struct UnknownAlgorithm(pub String);
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(text: &str) -> Result<Algorithm, UnknownAlgorithm> {
+        let known = Algorithm::ALL.into_iter().find(|a| a.name() == text);
+        known.ok_or_else(|| UnknownAlgorithm(text.to_owned()))
+    }
+}
+
+/// One search that a worker is asked to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The position, as the moves that lead to it from the start of the solve's game.
+    pub moves: Vec<Move>,
+    /// What to find out about it.
+    pub question: Question,
+    /// The sub-search to run.
+    pub sub_search: Algorithm,
+    /// How its new frontier nodes start.
+    pub initialisation: Initialisation,
+    /// Whether it asks the game for more than its rules.
+    pub knowledge: bool,
+    /// How it sizes its second level, if it has one.
+    pub growth: Growth,
+    /// The epsilon of its 1 + epsilon rule, if it is df-pn.
+    pub epsilon: f64,
+    /// How many nodes the sub-search may create before it reports what it has.
+    pub budget: u64,
+}
+
+/// What a search knows, at its end or on its way: effort numbers for the thresholds of its
+/// question, of the position and of each position one move on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings {
+    /// One pair for each threshold asked.
+    pub efforts: Vec<EffortPair>,
+    /// The legal moves in the game's order, each with one pair for each threshold asked; empty
+    /// if the search did not get as far as to look at them.
+    pub children: Vec<ChildFindings>,
+    /// The nodes created so far.
+    pub nodes: u64,
+    /// The move that the search holds best for the player to move, if it has one.
+    pub best_move: Option<Move>,
+}
+
+/// What a search knows of the position after one move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChildFindings {
+    /// The move.
+    pub mv: Move,
+    /// One pair for each threshold asked.
+    pub efforts: Vec<EffortPair>,
+}

@@ -1,0 +1,270 @@
+//! What every search is given and what it gives back, and the choice among them.
+
+use std::ops::ControlFlow;
+
+use jlpns_games::{Game, Threshold};
+
+use crate::depth_first::Setting;
+use crate::efforts::{One, Several, Width};
+use crate::graph::{Graph, GraphSettings, Selection};
+use crate::tree::{Knowledge, Tree};
+use crate::watch::Watch;
+use crate::{
+    Algorithm, Findings, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2,
+    halving, pds, pn2, pns,
+};
+
+/// Whether best-first searches merge positions that are reached by several ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Store {
+    /// One node a way to it, as in the papers.
+    #[default]
+    Tree,
+    /// One node a position.
+    Graph,
+}
+
+/// The settings of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchSettings {
+    /// Which search.
+    pub algorithm: Algorithm,
+    /// Tree or graph, where the algorithm has the choice (PNS, GPNS, dichotomic).
+    pub store: Store,
+    /// How new frontier nodes start.
+    pub initialisation: Initialisation,
+    /// Stop when this many nodes have been created; never, if `None`.
+    pub max_nodes: Option<u64>,
+    /// How many bytes the nodes in memory may take. Searches that cannot go on within it stop.
+    pub memory: u64,
+    /// How two-level searches size their second level; as in their papers, if `None`.
+    pub growth: Option<Growth>,
+    /// The epsilon of df-pn's 1 + epsilon rule.
+    pub epsilon: f64,
+    /// Whether the search asks the game for more than its rules: bounds without search, relevant
+    /// moves, forced moves. The values are the same either way; the papers' figures are without.
+    pub knowledge: bool,
+}
+
+impl Default for SearchSettings {
+    /// The settings of a search of which nothing is said but where it begins.
+    fn default() -> SearchSettings {
+        SearchSettings {
+            algorithm: Algorithm::DfPn,
+            store: Store::Tree,
+            initialisation: Initialisation::Unit,
+            max_nodes: None,
+            memory: 1 << 30,
+            growth: None,
+            epsilon: EPSILON,
+            knowledge: true,
+        }
+    }
+}
+
+impl SearchSettings {
+    /// How large the transposition table should be, in bytes, so that all that the search keeps
+    /// fits into its memory. PDS-PN gives half of it to its second level.
+    pub fn table_bytes(&self) -> u64 {
+        match self.algorithm {
+            Algorithm::PdsPn => self.memory / 2,
+            algorithm if algorithm.uses_table() => self.memory,
+            _ => 0,
+        }
+    }
+
+    /// How the second level is sized.
+    fn growth(&self) -> Growth {
+        self.growth.unwrap_or(Growth::of(self.algorithm))
+    }
+}
+
+/// The epsilon of df-pn's 1 + epsilon rule, unless another is asked for.
+pub const EPSILON: f64 = 0.25;
+
+/// The logistic growth of second-level searches, f(x) = 1 / (1 + e^((a - x) / b)), where x is the
+/// size of the first level (PDS-PN paper, formula 1). Both are numbers of nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Growth {
+    /// The size at which the second level may be half as large as the first.
+    pub a: f64,
+    /// How slowly the fraction grows around that size.
+    pub b: f64,
+}
+
+impl Growth {
+    /// What the paper takes for PN2, after Breuker (section 3.4).
+    const PN2: Growth = Growth { a: 1_800_000.0, b: 240_000.0 };
+    /// What the paper finds best for PDS-PN (table 3).
+    const PDS_PN: Growth = Growth { a: 450_000.0, b: 300_000.0 };
+
+    /// The papers' growth for an algorithm. Those without a second level by size have no use for it.
+    pub const fn of(algorithm: Algorithm) -> Growth {
+        match algorithm {
+            Algorithm::PdsPn => Growth::PDS_PN,
+            _ => Growth::PN2,
+        }
+    }
+
+    /// How many nodes a second-level search may have in memory when the first level has `size`
+    /// nodes and there is room for `left` more (formula 2).
+    pub fn second_level(self, size: u64, left: u64) -> u64 {
+        let size = size as f64;
+        let share = 1.0 / (1.0 + ((self.a - size) / self.b).exp());
+        ((size * share) as u64).min(left)
+    }
+}
+
+/// Why a search ended before it had the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// The limit on created nodes was reached.
+    MaxNodes,
+    /// The memory was full.
+    Memory,
+    /// The observer said so.
+    Observer,
+}
+
+/// The end of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchEnd {
+    /// The effort numbers, solved or not.
+    pub findings: Findings,
+    /// Why it stopped, if the question is not answered.
+    pub stopped: Option<Stopped>,
+    /// What it took.
+    pub statistics: Statistics,
+}
+
+/// What a search took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Selections of a most-proving node with its expansion; the root's own expansion is not
+    /// counted. Depth-first searches count the nodes that they expand.
+    pub descents: u64,
+    /// Nodes created.
+    pub nodes: u64,
+    /// The most nodes that were in memory at one time.
+    pub peak_nodes: u64,
+}
+
+/// Watches a search from outside. Searches call it every few thousand nodes.
+pub trait Observer {
+    /// `nodes` is the number of nodes created so far; `findings` tells, when called, what the
+    /// search knows at this point. `Break` stops the search.
+    fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()>;
+}
+
+/// An observer that never stops a search.
+impl Observer for () {
+    fn observe(&mut self, _nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Searches `position` for the answer to `question`; the position is the same afterwards.
+///
+/// Searches for one threshold find a value by several runs. Those that use a transposition table
+/// begin with what `table` holds and leave in it what they found; the others do not touch it. A
+/// search that is stopped by its limit on nodes has created at least one node that it did not
+/// know before, so that repeated searches come to an end as long as the table can hold it.
+pub fn search<G: Game>(
+    game: &G,
+    position: &mut G::Position,
+    question: Question,
+    settings: &SearchSettings,
+    table: &TranspositionTable,
+    observer: &mut dyn Observer,
+) -> SearchEnd {
+    match (question, settings.algorithm) {
+        (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
+            bounds,
+            settings.max_nodes,
+            observer,
+            |threshold, max_nodes, observer| {
+                let settings = SearchSettings { max_nodes, ..settings.clone() };
+                let question = Question::Threshold(threshold);
+                search_once(game, position, question, &settings, table, observer)
+            },
+        ),
+        _ => search_once(game, position, question, settings, table, observer),
+    }
+}
+
+/// One run of a search that can answer `question` in one.
+fn search_once<G: Game>(
+    game: &G,
+    position: &mut G::Position,
+    question: Question,
+    settings: &SearchSettings,
+    table: &TranspositionTable,
+    observer: &mut dyn Observer,
+) -> SearchEnd {
+    let mut watch = Watch::new(settings.max_nodes, observer);
+    let setting = |threshold: Threshold, delayed: bool| Setting {
+        game,
+        table,
+        threshold,
+        initialisation: settings.initialisation,
+        delayed,
+        knowledge: settings.knowledge,
+    };
+    match (settings.algorithm, question) {
+        (Algorithm::DfPn, Question::Threshold(threshold)) => {
+            dfpn::search(setting(threshold, false), position, settings.epsilon, &mut watch)
+        }
+        (Algorithm::AlphaBeta, Question::Threshold(threshold)) => {
+            alpha_beta::search(setting(threshold, false), position, &mut watch)
+        }
+        (Algorithm::Pds, Question::Threshold(threshold)) => {
+            pds::search(setting(threshold, true), position, None, &mut watch)
+        }
+        (Algorithm::PdsPn, Question::Threshold(threshold)) => {
+            let second_level =
+                pds::SecondLevel { growth: settings.growth(), memory: settings.memory };
+            pds::search(setting(threshold, true), position, Some(second_level), &mut watch)
+        }
+        _ => match question.thresholds().1 {
+            1 => best_first(game, position, question, One, settings, &mut watch),
+            count => best_first(game, position, question, Several(count), settings, &mut watch),
+        },
+    }
+}
+
+/// PNS, GPNS, PN2 or GPNS2.
+fn best_first<G: Game, W: Width>(
+    game: &G,
+    position: &G::Position,
+    question: Question,
+    width: W,
+    settings: &SearchSettings,
+    watch: &mut Watch<'_>,
+) -> SearchEnd {
+    let initialisation = settings.initialisation;
+    if settings.store == Store::Graph && !settings.algorithm.is_two_level() {
+        let settings = GraphSettings {
+            initialisation,
+            merge: true,
+            selection: Selection::default(),
+            memory: settings.memory,
+            knowledge: settings.knowledge,
+        };
+        let graph = Graph::new(game.clone(), position.clone(), question, width, settings);
+        return pns::search(graph, watch);
+    }
+    let node_bytes = Tree::<G, W>::node_bytes(width.get()) as u64;
+    let capacity = usize::try_from(settings.memory / node_bytes).unwrap_or(usize::MAX);
+    let tree = Tree::new(game, position.clone(), question, width, initialisation, capacity);
+    let knowledge = if settings.knowledge { Knowledge::BelowRoot } else { Knowledge::Unused };
+    let tree = tree.with_knowledge(knowledge);
+    let second_level = match settings.algorithm {
+        Algorithm::Pn2 => pn2::SecondLevel::Nodes(settings.growth()),
+        Algorithm::GpnsPn2 => pn2::SecondLevel::Descents,
+        Algorithm::Gpns2 => {
+            return gpns2::search(game, initialisation, tree, question, capacity, watch);
+        }
+        _ => return pns::search(tree, watch),
+    };
+    pn2::search(game, initialisation, tree, question, second_level, capacity, watch)
+}

@@ -1,0 +1,48 @@
+//! What a slot runs: a searcher for each solve, which keeps what its searches remember.
+
+use std::sync::Arc;
+
+use jlpns_games::spec::{GameSpec, SpecError};
+
+use crate::search::Observer;
+use crate::{Findings, Job, SolvedPosition};
+
+/// The stack of a thread that searches, in bytes: room for searches that recurse once a move, in the
+/// longest games.
+pub const STACK_BYTES: usize = 32 << 20;
+
+/// Makes a searcher for each solve.
+pub trait Searching: Send + Sync + 'static {
+    /// The game that a spec names, of those that this can search; `memory` bytes are for its own
+    /// tables and for what its searches take.
+    fn spec(&self, text: &str, _memory: u64) -> Result<GameSpec, SpecError> {
+        text.parse()
+    }
+
+    /// A searcher for the game of a solve, for `slots` searches at a time, with `memory` bytes for
+    /// all of their nodes and tables. The error is one sentence that says why there can be none.
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String>;
+}
+
+/// Runs the searches of one solve, and keeps what they remember (the transposition table).
+pub trait Searcher: Send + Sync + 'static {
+    /// Searches until the question is answered, the budget is used up or the observer says stop.
+    /// The error is one sentence that says why the job cannot be done at all.
+    fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String>;
+
+    /// Asks for the positions that are solved with at least so many nodes.
+    fn keep_solved_from(&self, _work: u32) {}
+
+    /// Those that were solved since the last call.
+    fn take_solved(&self) -> Vec<SolvedPosition> {
+        Vec::new()
+    }
+
+    /// Takes in what other workers have solved.
+    fn learn(&self, _solved: &[SolvedPosition]) {}
+}

@@ -1,0 +1,298 @@
+//! The sub-searches behind the slots: from a job to the search that it names.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use jlpns_games::spec::{GameSpec, Games, SpecError, position_after};
+use jlpns_games::{Game, OutcomeScale, with_game};
+
+use crate::search::{Observer, SearchSettings, Store, search};
+use crate::searcher::{Searcher, Searching};
+use crate::table::{ENTRY_BYTES, TableTooLarge};
+use crate::{Algorithm, Findings, Job, Question, SolvedPosition, TranspositionTable};
+
+/// How many positions that others have solved are kept for a table that is still to be made, at 32
+/// bytes each. The others are searched again, if they matter.
+const MOST_LEARNT: usize = 1 << 20;
+
+/// Runs the searches of this crate.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SubSearches;
+
+impl Searching for SubSearches {
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String> {
+        let no_table = TranspositionTable::with_bytes(0).map_err(|error| error.to_string())?;
+        let slots = u64::from(slots.max(1));
+        Ok(Arc::new(OneSolve {
+            spec: spec.clone(),
+            memory,
+            slots,
+            no_table,
+            table: OnceLock::new(),
+            solved_from: AtomicU32::new(u32::MAX),
+            learnt: Mutex::default(),
+        }))
+    }
+}
+
+/// The same searches, of games that are listed here: those of other crates may be among them.
+#[derive(Clone, Debug)]
+pub struct SubSearchesOf(pub Games);
+
+impl Searching for SubSearchesOf {
+    fn spec(&self, text: &str, memory: u64) -> Result<GameSpec, SpecError> {
+        Ok(self.0.spec(text)?.with_memory(memory / 2))
+    }
+
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String> {
+        SubSearches.searcher(spec, memory.saturating_sub(spec.memory()), slots)
+    }
+}
+
+/// The same searches in the process of a coordinator, on its own game: what a game makes once, such as
+/// tables of what it knows, is made once for both.
+#[derive(Clone, Debug)]
+pub struct EmbeddedSubSearches {
+    spec: GameSpec,
+}
+
+impl EmbeddedSubSearches {
+    /// Searches beside a coordinator whose game this is.
+    pub fn new(spec: GameSpec) -> EmbeddedSubSearches {
+        EmbeddedSubSearches { spec }
+    }
+}
+
+impl Searching for EmbeddedSubSearches {
+    fn spec(&self, text: &str, _memory: u64) -> Result<GameSpec, SpecError> {
+        if text == self.spec.as_str() { Ok(self.spec.clone()) } else { text.parse() }
+    }
+
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String> {
+        SubSearches.searcher(spec, memory, slots)
+    }
+}
+
+/// The searches of one solve; all slots share one transposition table, which is made when the
+/// first job needs it.
+struct OneSolve {
+    spec: GameSpec,
+    memory: u64,
+    slots: u64,
+    /// For searches that do not use a table.
+    no_table: TranspositionTable,
+    table: OnceLock<Result<TranspositionTable, TableTooLarge>>,
+    /// The work from which solved positions are kept, for a table that is still to be made.
+    solved_from: AtomicU32,
+    /// What it is to know from the beginning.
+    learnt: Mutex<Vec<SolvedPosition>>,
+}
+
+impl OneSolve {
+    /// The table for a job, and the memory that its search may take, in bytes.
+    fn share(&self, algorithm: Algorithm) -> Result<(&TranspositionTable, u64), String> {
+        if !algorithm.uses_table() {
+            return Ok((&self.no_table, self.memory / self.slots));
+        }
+        let whole = SearchSettings { algorithm, memory: self.memory, ..SearchSettings::default() };
+        let bytes = whole.table_bytes();
+        let table = self.table.get_or_init(|| {
+            let table = TranspositionTable::with_bytes(bytes)?;
+            table.keep_solved_from(self.solved_from.load(Relaxed));
+            let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+            learnt.drain(..).for_each(|solved| table.learn(&solved));
+            Ok(table)
+        });
+        let table = table.as_ref().map_err(|error| error.to_string())?;
+        // The search takes the table's entries off its memory; the second level gets the rest.
+        let rest = self.memory.saturating_sub(bytes) / self.slots;
+        Ok((table, table.len().saturating_mul(ENTRY_BYTES).saturating_add(rest)))
+    }
+}
+
+impl Searcher for OneSolve {
+    fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String> {
+        let (table, memory) = self.share(job.sub_search)?;
+        let settings = SearchSettings {
+            algorithm: job.sub_search,
+            store: Store::Graph,
+            initialisation: job.initialisation,
+            knowledge: job.knowledge,
+            growth: Some(job.growth),
+            epsilon: job.epsilon,
+            max_nodes: Some(job.budget),
+            memory,
+        };
+        with_game!(self.spec.game(), game => {
+            fits(job.question, game.scale())?;
+            let mut position = position_after(game, &job.moves).map_err(|e| e.to_string())?;
+            let end = search(game, &mut position, job.question, &settings, table, observer);
+            Ok(end.findings)
+        })
+    }
+
+    fn keep_solved_from(&self, work: u32) {
+        self.solved_from.store(work, Relaxed);
+        if let Some(Ok(table)) = self.table.get() {
+            table.keep_solved_from(work);
+        }
+    }
+
+    fn take_solved(&self) -> Vec<SolvedPosition> {
+        match self.table.get() {
+            Some(Ok(table)) => table.take_solved(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn learn(&self, solved: &[SolvedPosition]) {
+        match self.table.get() {
+            Some(Ok(table)) => solved.iter().for_each(|solved| table.learn(solved)),
+            Some(Err(_)) => {}
+            None => {
+                let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = MOST_LEARNT.saturating_sub(learnt.len());
+                learnt.extend_from_slice(&solved[..solved.len().min(room)]);
+            }
+        }
+    }
+}
+
+/// Checks that the game has the outcomes that a question asks for.
+fn fits(question: Question, scale: &OutcomeScale) -> Result<(), String> {
+    let best = scale.best().0;
+    match question {
+        Question::Threshold(threshold) if usize::from(threshold.0) > scale.len() => Err(format!(
+            "threshold {} is beyond the scale; this game has thresholds 0 to {}",
+            threshold.0,
+            scale.len()
+        )),
+        Question::Value(bounds) if bounds.lower >= bounds.upper || bounds.upper.0 > best => {
+            Err(format!(
+                "relevancy bounds {} to {} do not fit; this game has outcomes 0 to {best}",
+                bounds.lower.0, bounds.upper.0
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::{Bounds, Move, Outcome, Threshold};
+
+    use super::*;
+    use crate::Initialisation;
+    use crate::search::{EPSILON, Growth};
+
+    fn job(question: Question, sub_search: Algorithm) -> Job {
+        let initialisation = Initialisation::Unit;
+        let (moves, knowledge, budget) = (Vec::new(), false, 1_000_000);
+        let growth = Growth { a: 200.0, b: 100.0 };
+        let epsilon = EPSILON;
+        Job { moves, question, sub_search, initialisation, knowledge, growth, epsilon, budget }
+    }
+
+    fn small() -> Arc<dyn Searcher> {
+        let spec = "connect4:4x4".parse().expect("a spec");
+        SubSearches.searcher(&spec, 64 << 20, 2).expect("a searcher")
+    }
+
+    #[test]
+    fn every_sub_search_answers_a_job() {
+        let searcher = small();
+        let draw = Question::Value(Bounds { lower: Outcome(0), upper: Outcome(2) });
+        for algorithm in &Algorithm::ALL[..9] {
+            let findings = searcher.search(&job(draw, *algorithm), &mut ()).expect("a sound job");
+            let scale = OutcomeScale::named(["loss", "draw", "win"]);
+            let bounds = draw.bounds(&findings.efforts, &scale);
+            assert_eq!(bounds.value(), Some(Outcome(1)), "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_kept_from_job_to_job() {
+        let searcher = small();
+        let job = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
+        let first = searcher.search(&job, &mut ()).expect("a sound job");
+        let second = searcher.search(&job, &mut ()).expect("a sound job");
+        assert_eq!(first.efforts, second.efforts);
+        assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn what_is_told_before_the_first_job_is_known_to_it() {
+        let (teller, told) = (small(), small());
+        teller.keep_solved_from(1);
+        let job = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
+        let first = teller.search(&job, &mut ()).expect("a sound job");
+        told.learn(&teller.take_solved());
+        let second = told.search(&job, &mut ()).expect("a sound job");
+        assert_eq!(first.efforts, second.efforts);
+        assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn the_constants_of_a_job_are_those_of_its_search() {
+        let question = Question::Threshold(Threshold(1));
+        let nodes = |job: &Job| small().search(job, &mut ()).expect("a sound job").nodes;
+        for sub_search in [Algorithm::Pn2, Algorithm::PdsPn] {
+            let own = job(question, sub_search);
+            let other = Job { growth: Growth { a: 20.0, ..own.growth }, ..own.clone() };
+            assert_ne!(nodes(&own), nodes(&other), "{sub_search}");
+        }
+        let own = job(question, Algorithm::DfPn);
+        assert_ne!(nodes(&own), nodes(&Job { epsilon: 2.0, ..own.clone() }));
+    }
+
+    #[test]
+    fn embedded_searches_find_the_same_in_any_game() {
+        let own: GameSpec = "woodpush:8".parse().expect("a spec");
+        let embedded = EmbeddedSubSearches::new(own.clone());
+        let other: GameSpec = "connect4:4x4".parse().expect("a spec");
+        let job = Job { knowledge: true, ..job(Question::Threshold(Threshold(1)), Algorithm::Pds) };
+        let found = |searching: &dyn Searching, spec: &GameSpec| {
+            let searcher = searching.searcher(spec, 1 << 20, 1).expect("a searcher");
+            searcher.search(&job, &mut ()).expect("a sound job")
+        };
+        for spec in [&own, &other] {
+            assert_eq!(found(&embedded, spec), found(&SubSearches, spec), "{spec}");
+        }
+        assert_ne!(found(&embedded, &own), found(&embedded, &other));
+    }
+
+    #[test]
+    fn jobs_that_do_not_fit_the_game_are_declined() {
+        let searcher = small();
+        let decline = |job: &Job| searcher.search(job, &mut ()).expect_err("a bad job");
+        let mut bad = job(Question::Threshold(Threshold(4)), Algorithm::Pns);
+        assert_eq!(
+            decline(&bad),
+            "threshold 4 is beyond the scale; this game has thresholds 0 to 3"
+        );
+        bad.question = Question::Value(Bounds { lower: Outcome(1), upper: Outcome(3) });
+        assert_eq!(
+            decline(&bad),
+            "relevancy bounds 1 to 3 do not fit; this game has outcomes 0 to 2"
+        );
+        bad.question = Question::Threshold(Threshold(1));
+        bad.moves = vec![Move(0), Move(9)];
+        assert_eq!(decline(&bad), "move 2 has code 9, which is no legal move there");
+    }
+}

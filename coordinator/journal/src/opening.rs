@@ -1,0 +1,285 @@
+//! Opening a journal: everything is read and checked before anything is changed.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::{fs, io};
+
+use super::directory::{self, IDENTITY, Listing, segment_name, snapshot_name};
+use super::error::JournalError;
+use super::gate::Gate;
+use super::identity::{self, FORMAT, Unreadable};
+use super::retention::Kept;
+use super::salvage::{Found, Salvage, salvage};
+use super::segment::{self, Segment};
+use super::store::Closed;
+use super::{Header, Journal, Opened, Record, Snapshot, snapshot};
+
+/// A snapshot that was read, and where from.
+struct Read {
+    serial: u64,
+    snapshot: Snapshot,
+}
+
+/// Opens the journal in a directory.
+pub(super) fn open(gate: Gate, directory: &Path, given: &Header) -> Result<Opened, JournalError> {
+    directory::create(directory)?;
+    let lock = directory::lock(directory)?;
+    let listing = directory::list(directory)?;
+
+    let mut headers = Headers { directory, stored: None };
+    let solve_json = headers.of_solve_json()?;
+    let segments = read_segments(directory, &listing, &mut headers)?;
+    let (snapshots, damaged_snapshots) = read_snapshots(directory, &listing, &mut headers)?;
+    let empty = listing.segments.is_empty() && listing.snapshots.is_empty();
+    let header = match (headers.stored.clone(), solve_json) {
+        (Some(stored), _) => stored,
+        (None, SolveJson::Version(found)) => {
+            return Err(headers.other_version(IDENTITY, found));
+        }
+        (None, SolveJson::Missing) if empty => given.clone(),
+        (None, _) => {
+            let said =
+                format!("{IDENTITY} is damaged or gone, and no other file says what the solve is");
+            return Err(nothing_usable(directory, said));
+        }
+    };
+    if let Some(difference) = identity::difference(&header, given) {
+        return Err(JournalError::OtherSolve { path: directory.to_owned(), difference });
+    }
+
+    let any_records = segments.iter().any(|found| found.damaged || !found.records.is_empty());
+    let throughs: Vec<u64> = snapshots.iter().map(|read| read.snapshot.through).collect();
+    let salvage = salvage(segments, &throughs);
+    if salvage.last == 0 && (any_records || !damaged_snapshots.is_empty()) && snapshots.is_empty() {
+        let mut said = salvage.said;
+        said.extend(damaged_snapshots.iter().map(|name| format!("{name} is damaged")));
+        return Err(nothing_usable(directory, said.join("; ")));
+    }
+
+    let mut journal = Journal {
+        directory: directory.to_owned(),
+        _lock: lock,
+        gate,
+        header: identity::encode(&header),
+        last: salvage.last,
+        next_serial: listing.next_serial,
+        active: None,
+        closed: Vec::new(),
+        snapshots: Vec::new(),
+    };
+    for path in &listing.unfinished {
+        fs::remove_file(path).map_err(JournalError::at("delete", path))?;
+    }
+    let (records, mut repairs) = repair_segments(&mut journal, &listing.segments, salvage)?;
+    let first = records.first().map_or(journal.last + 1, |record| record.number);
+    let snapshots =
+        repair_snapshots(&mut journal, first, snapshots, damaged_snapshots, &mut repairs)?;
+    if solve_json != SolveJson::Whole {
+        repair_solve_json(&journal, solve_json, empty, &mut repairs)?;
+    }
+    Ok(Opened {
+        journal,
+        header,
+        resumed: !empty || solve_json != SolveJson::Missing,
+        snapshots,
+        records,
+        repairs,
+    })
+}
+
+fn nothing_usable(directory: &Path, files: String) -> JournalError {
+    JournalError::NothingUsable { directory: directory.to_owned(), files }
+}
+
+/// How `solve.json` was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SolveJson {
+    Whole,
+    Missing,
+    Damaged,
+    Version(u64),
+}
+
+/// The header of the journal, as the files tell it.
+struct Headers<'a> {
+    directory: &'a Path,
+    stored: Option<Header>,
+}
+
+impl Headers<'_> {
+    fn of_solve_json(&mut self) -> Result<SolveJson, JournalError> {
+        let path = self.directory.join(IDENTITY);
+        let json = match fs::read(&path) {
+            Ok(json) => json,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SolveJson::Missing),
+            Err(error) => return Err(JournalError::at("read", &path)(error)),
+        };
+        Ok(match identity::decode(&json) {
+            Ok(header) => {
+                self.stored = Some(header);
+                SolveJson::Whole
+            }
+            Err(Unreadable::Damaged) => SolveJson::Damaged,
+            Err(Unreadable::Version(found)) => SolveJson::Version(found),
+        })
+    }
+
+    /// Takes note of the header in a segment or snapshot, which must be the same in all.
+    fn of_file(&mut self, name: &str, json: &[u8]) -> Result<(), JournalError> {
+        let header = match identity::decode(json) {
+            Ok(header) => header,
+            Err(Unreadable::Version(found)) => return Err(self.other_version(name, found)),
+            // Its checksum was right, so this is not damage but another layout of the header.
+            Err(Unreadable::Damaged) => return Ok(()),
+        };
+        let stored = self.stored.get_or_insert_with(|| header.clone());
+        let difference = if stored.solve_id == header.solve_id {
+            identity::difference(&header, stored)
+        } else {
+            Some(format!("it is of the solve {}, not of {}", header.solve_id, stored.solve_id))
+        };
+        match difference {
+            Some(difference) => {
+                Err(JournalError::OtherSolve { path: self.directory.join(name), difference })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn other_version(&self, name: &str, found: u64) -> JournalError {
+        JournalError::OtherVersion { path: self.directory.join(name), found, expected: FORMAT }
+    }
+}
+
+fn read_segments(
+    directory: &Path,
+    listing: &Listing,
+    headers: &mut Headers<'_>,
+) -> Result<Vec<Found>, JournalError> {
+    let mut segments = Vec::new();
+    for &serial in &listing.segments {
+        let name = segment_name(serial);
+        let segment::Contents { since, header, records, damaged, uncommitted } =
+            segment::read(&directory.join(&name))?;
+        if let Some(header) = header {
+            headers.of_file(&name, &header)?;
+        }
+        segments.push(Found { name, since, records, damaged, uncommitted });
+    }
+    Ok(segments)
+}
+
+/// The snapshots that are whole, and the names of the others.
+fn read_snapshots(
+    directory: &Path,
+    listing: &Listing,
+    headers: &mut Headers<'_>,
+) -> Result<(Vec<Read>, Vec<String>), JournalError> {
+    let (mut whole, mut damaged) = (Vec::new(), Vec::new());
+    for &serial in &listing.snapshots {
+        let name = snapshot_name(serial);
+        match snapshot::read(&directory.join(&name))? {
+            Some(contents) => {
+                headers.of_file(&name, &contents.header)?;
+                whole.push(Read { serial, snapshot: contents.snapshot });
+            }
+            None => damaged.push(name),
+        }
+    }
+    Ok((whole, damaged))
+}
+
+/// Writes what is used of damaged segments to a new one, and only then moves them aside.
+fn repair_segments(
+    journal: &mut Journal,
+    serials: &[u64],
+    salvage: Salvage,
+) -> Result<(Vec<Record>, Vec<String>), JournalError> {
+    let Salvage { last, records, rewrite, aside, lasts, said, .. } = salvage;
+    let aside: BTreeSet<usize> = aside.into_iter().collect();
+    if let Some(newest) = rewrite.last() {
+        let rewritten: Vec<Record> =
+            records.iter().filter(|record| rewrite.contains(&record.number)).cloned().collect();
+        let serial = journal.next_serial;
+        let (directory, header) = (&journal.directory, &journal.header);
+        Segment::begin(directory, serial, last + 1, header, &rewritten, &journal.gate)?.close();
+        journal.closed.push(Closed { serial, last: *newest });
+        journal.next_serial += 1;
+    }
+    let mut repairs = said;
+    for (index, &serial) in serials.iter().enumerate() {
+        if aside.contains(&index) {
+            let name = segment_name(serial);
+            let kept = directory::move_aside(&journal.directory, &name)?;
+            repairs.push(format!("{name} is kept as {kept}"));
+        } else {
+            journal.closed.push(Closed { serial, last: lasts[index].unwrap_or(0) });
+        }
+    }
+    if !aside.is_empty() {
+        directory::sync_directory(&journal.directory)?;
+    }
+    Ok((records, repairs))
+}
+
+/// Moves aside the snapshots that are damaged or that the records do not continue; returns the
+/// others, newest first.
+fn repair_snapshots(
+    journal: &mut Journal,
+    first: u64,
+    snapshots: Vec<Read>,
+    damaged: Vec<String>,
+    repairs: &mut Vec<String>,
+) -> Result<Vec<Snapshot>, JournalError> {
+    let (mut kept, unused): (Vec<Read>, Vec<Read>) =
+        snapshots.into_iter().partition(|read| read.snapshot.through + 1 >= first);
+    kept.sort_by_key(|read| std::cmp::Reverse(age(read)));
+    for name in &damaged {
+        let aside = directory::move_aside(&journal.directory, name)?;
+        let instead = match kept.first() {
+            Some(read) => format!("the snapshot through record {}", read.snapshot.through),
+            None => "the records from the beginning".to_owned(),
+        };
+        repairs.push(format!("{name} is damaged and kept as {aside}; {instead} can be used"));
+    }
+    for read in &unused {
+        let (name, through) = (snapshot_name(read.serial), read.snapshot.through);
+        let aside = directory::move_aside(&journal.directory, &name)?;
+        repairs.push(format!(
+            "{name} is of no use, because records after {through} are missing; it is kept as {aside}"
+        ));
+    }
+    if !damaged.is_empty() || !unused.is_empty() {
+        directory::sync_directory(&journal.directory)?;
+    }
+    journal.snapshots = kept.iter().map(of).collect();
+    Ok(kept.into_iter().map(|read| read.snapshot).collect())
+}
+
+fn of(read: &Read) -> Kept {
+    let Snapshot { through, settled, .. } = read.snapshot;
+    Kept { serial: read.serial, through, settled }
+}
+
+fn age(read: &Read) -> (u64, u64) {
+    of(read).age()
+}
+
+/// Writes `solve.json` anew; a damaged one is moved aside.
+fn repair_solve_json(
+    journal: &Journal,
+    found: SolveJson,
+    new: bool,
+    repairs: &mut Vec<String>,
+) -> Result<(), JournalError> {
+    let again = "written again from what the other files say";
+    if found == SolveJson::Missing {
+        if !new {
+            repairs.push(format!("{IDENTITY} is gone: {again}"));
+        }
+    } else {
+        let aside = directory::move_aside(&journal.directory, IDENTITY)?;
+        repairs.push(format!("{IDENTITY} is damaged: kept as {aside} and {again}"));
+    }
+    directory::write_whole(&journal.directory.join(IDENTITY), &[&journal.header], &journal.gate)
+}

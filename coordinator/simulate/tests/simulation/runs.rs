@@ -1,0 +1,319 @@
+//! What is run, and what must be true at the end.
+
+use std::time::Duration;
+
+use jlpns_games::spec::{GameSpec, parse_moves, position_after};
+use jlpns_games::{Bounds, Outcome, with_game};
+use jlpns_search::graph::Selection;
+use jlpns_search::{Algorithm, Initialisation};
+use jlpns_solve::belief::{BeliefSettings, Confirm};
+use jlpns_solve::{Solve, SolveSettings};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+use crate::adversary::{ADVERSARIES, Nature};
+use crate::worker::Worker;
+use crate::world::{Counts, Faults, World};
+
+/// Small positions with some hundred jobs each.
+const POSITIONS: [(&str, &str); 8] = [
+    ("connect4:3x4", "22"),
+    ("connect4:4x3", "223"),
+    ("connect4:4x4", "22332244"),
+    ("connect4:5x3", "3332"),
+    ("woodpush:6", ""),
+    ("woodpush:7", "s0"),
+    ("woodpush:LL.R.R", ""),
+    ("woodpush:L.RR..", ""),
+];
+
+fn settings(spec: &str, moves: &str) -> SolveSettings {
+    let spec: GameSpec = spec.parse().expect("a spec");
+    let moves = with_game!(spec.game(), game => parse_moves(game, moves).expect("legal moves"));
+    SolveSettings {
+        moves,
+        sub_search: Algorithm::Gpns,
+        initialisation: Initialisation::Unit,
+        knowledge: false,
+        job_nodes: 30,
+        memory: 1 << 26,
+        report_interval: Duration::from_secs(1),
+        stall_after: Duration::from_secs(60),
+        journal: true,
+        leases_ahead: true,
+        snapshot_records: 40,
+        belief: BeliefSettings { confirm: Confirm::Answer, sample: 0.01, seed: 1 },
+        ..SolveSettings::new(spec)
+    }
+}
+
+fn true_value(settings: &SolveSettings) -> Outcome {
+    with_game!(settings.spec.game(), game => {
+        let mut position = position_after(game, &settings.moves).expect("legal moves");
+        jlpns_minimax::value(game, &mut position, u64::MAX).expect("there is no limit")
+    })
+}
+
+fn workers(count: usize, rng: &mut StdRng) -> Vec<Worker> {
+    let slots = |rng: &mut StdRng| rng.random_range(1..=3);
+    (1..=count).map(|number| Worker::new(format!("w{number}"), slots(rng))).collect()
+}
+
+/// Runs a cluster to its end, looking at everything after each step.
+fn run(mut world: World) -> Counts {
+    let value = true_value(&world.settings);
+    let mut seen = 0;
+    while !world.over {
+        assert!(world.step(), "something happens until the end");
+        world.check();
+        seen += 1;
+        assert!(seen < 1_000_000, "the solve comes to an end: {:?}", world.counts);
+    }
+    let solve = world.solve.as_ref().expect("it has ended, and runs");
+    let end = solve.end().expect("it is over");
+    assert_eq!(end.bounds, Bounds::exactly(value), "{:?}", world.counts);
+    let quarantined = solve.status(Duration::ZERO).quarantined;
+    assert!(quarantined.is_empty(), "all are honest: {quarantined:?}");
+    world.sum_up()
+}
+
+/// What the journal holds is the solve that it is of.
+fn check_journal(world: &World) {
+    let (snapshots, records) = world.disk.read();
+    let settings = world.settings.clone();
+    let anew = Solve::resume(settings, 0, snapshots, records).expect("it can be taken up");
+    let now = Duration::ZERO;
+    let solve = world.solve.as_ref().expect("it runs");
+    let (one, other) = (anew.status(now), solve.status(now));
+    assert_eq!((&one.lower, &one.upper), (&other.lower, &other.upper));
+}
+
+fn seeds(count: u64) -> impl Iterator<Item = (u64, StdRng)> + Clone {
+    // One seed, or as many as are asked for: JLPNS_SIMULATION_SEED=17 repeats a failure.
+    let wanted =
+        std::env::var("JLPNS_SIMULATION_SEED").ok().map(|seed| seed.parse().expect("a number"));
+    let more: u64 =
+        std::env::var("JLPNS_SIMULATION_SEEDS").map_or(1, |times| times.parse().expect("a factor"));
+    let range = wanted.map_or(0..count * more, |seed: u64| seed..seed + 1);
+    range.map(|seed| (seed, StdRng::seed_from_u64(seed)))
+}
+
+/// Runs something for each seed, on all cores; what came out, in no order.
+fn on_all_cores<T: Send>(count: u64, run: impl Fn(StdRng) -> T + Sync) -> Vec<T> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let run = &run;
+    std::thread::scope(|scope| {
+        let part = |core: usize| {
+            let own = seeds(count).skip(core).step_by(cores);
+            own.map(|(seed, rng)| {
+                let _seed = Seed(seed);
+                run(rng)
+            })
+            .collect::<Vec<T>>()
+        };
+        let parts: Vec<_> = (0..cores).map(|core| scope.spawn(move || part(core))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("a seed failed")).collect()
+    })
+}
+
+/// Says which seed failed.
+struct Seed(u64);
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("repeat with JLPNS_SIMULATION_SEED={}", self.0);
+        }
+    }
+}
+
+fn pick<T: Clone>(rng: &mut StdRng, from: &[T]) -> T {
+    from[rng.random_range(0..from.len())].clone()
+}
+
+fn any_faults(rng: &mut StdRng) -> Faults {
+    let mut mean = |least: u64, most: u64| {
+        let on = rng.random_range(0..3) > 0;
+        on.then(|| Duration::from_millis(rng.random_range(least..most)))
+    };
+    Faults {
+        worker_crash: mean(20, 3_000),
+        coordinator_crash: mean(20, 2_000),
+        partition: mean(100, 5_000),
+        disk_full: mean(500, 5_000),
+        freeze: mean(5_000, 60_000),
+        lost: rng.random_range(0..30),
+        doubled: rng.random_range(0..50),
+        late: rng.random_range(0..50),
+        stuck: rng.random_range(0..10),
+        declined: rng.random_range(0..10),
+        poison: (rng.random_range(0..3) == 0).then(|| rng.random_range(20..200)),
+        until: Duration::from_secs(300),
+    }
+}
+
+#[test]
+fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
+    let all = on_all_cores(2_000, |mut rng| {
+        let (spec, moves) = pick(&mut rng, &POSITIONS);
+        let mut settings = settings(spec, moves);
+        settings.sub_search = pick(&mut rng, &[Algorithm::Pns, Algorithm::Gpns, Algorithm::Pn2]);
+        settings.merge = rng.random_range(0..4) > 0;
+        settings.knowledge = rng.random_range(0..4) == 0;
+        settings.belief.confirm =
+            pick(&mut rng, &[Confirm::None, Confirm::Sample, Confirm::Answer]);
+        settings.belief.sample = pick(&mut rng, &[0.01, 1.0]);
+        settings.selection =
+            pick(&mut rng, &[Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss]);
+        let count = rng.random_range(1..8);
+        let workers = workers(count, &mut rng);
+        let faults = any_faults(&mut rng);
+        run(World::new(settings, faults, workers, rng))
+    });
+    let mut sum = Counts::default();
+    for counts in all {
+        sum.worker_crashes += counts.worker_crashes;
+        sum.coordinator_crashes += counts.coordinator_crashes;
+        sum.partitions += counts.partitions;
+        sum.disk_full += counts.disk_full;
+        sum.freezes += counts.freezes;
+        sum.lost += counts.lost;
+        sum.doubled += counts.doubled;
+        sum.late += counts.late;
+        sum.stuck += counts.stuck;
+        sum.declined += counts.declined;
+        sum.poisoned += counts.poisoned;
+        sum.steps += counts.steps;
+        sum.reports_kept += counts.reports_kept;
+    }
+    println!("{sum:#?}");
+}
+
+#[test]
+fn a_liar_is_found_out_and_what_it_said_does_not_count() {
+    let mut found_out = 0;
+    for (seed, mut rng) in seeds(600) {
+        let _seed = Seed(seed);
+        let (spec, moves) = pick(&mut rng, &POSITIONS);
+        let mut settings = settings(spec, moves);
+        settings.belief.sample = 1.0;
+        settings.journal = rng.random_range(0..3) > 0;
+        let mut workers = workers(rng.random_range(4..7), &mut rng);
+        workers[0].nature = Nature::Contrary;
+        let faults = if rng.random_range(0..2) == 0 {
+            Faults::default()
+        } else {
+            Faults { until: Duration::from_secs(100), ..any_faults(&mut rng) }
+        };
+        let mut world = World::new(settings, faults, workers, rng);
+        let value = true_value(&world.settings);
+        while !world.over && world.step() {
+            world.check();
+            assert!(world.counts.steps < 300_000, "it comes to an end: {:?}", world.counts);
+        }
+        let solve = world.solve.as_ref().expect("it runs at its end");
+        let end = solve.end().expect("it is over");
+        let quarantined = solve.status(Duration::ZERO).quarantined;
+        assert_eq!(end.bounds, Bounds::exactly(value), "{:?}", world.counts);
+        assert!(quarantined.iter().all(|name| name == "w1"), "{quarantined:?}");
+        found_out += quarantined.len();
+    }
+    println!("{found_out} found out");
+    let one = std::env::var_os("JLPNS_SIMULATION_SEED").is_some();
+    assert!(one || found_out > 200, "{found_out}");
+}
+
+/// Whatever some machines say, now and then, about one child, in progress only, after a restart or
+/// together under two names on one machine: the value is right, and the honest come to the end.
+#[test]
+fn no_adversary_makes_a_wrong_value_come_out() {
+    let all = on_all_cores(2_000, |mut rng| {
+        let (spec, moves) = pick(&mut rng, &POSITIONS);
+        let mut settings = settings(spec, moves);
+        settings.sub_search = pick(&mut rng, &[Algorithm::Pns, Algorithm::Gpns, Algorithm::Pn2]);
+        settings.merge = rng.random_range(0..4) > 0;
+        settings.knowledge = rng.random_range(0..4) == 0;
+        settings.journal = rng.random_range(0..3) > 0;
+        settings.belief.seed = rng.random();
+        let mut workers = workers(rng.random_range(2..7), &mut rng);
+        let liars = rng.random_range(1..workers.len());
+        let together = rng.random_range(0..2) == 0;
+        for index in 0..liars {
+            workers[index].nature = pick(&mut rng, &ADVERSARIES);
+            if together {
+                workers[index].machine = workers[0].machine.clone();
+                workers[index].nature = workers[0].nature;
+            }
+        }
+        // Two machines that say the same are believed, so only one of them settles what is not true.
+        if !together {
+            for worker in &mut workers[1..liars] {
+                worker.nature = pick(&mut rng, &[Nature::Counting, Nature::InProgress]);
+            }
+        }
+        let liars: Vec<String> = workers[..liars].iter().map(|liar| liar.name.clone()).collect();
+        let faults = if rng.random_range(0..2) == 0 {
+            Faults::default()
+        } else {
+            Faults { until: Duration::from_secs(100), ..any_faults(&mut rng) }
+        };
+        let mut world = World::new(settings, faults, workers, rng);
+        let value = true_value(&world.settings);
+        while !world.over && world.step() {
+            world.check();
+            assert!(world.counts.steps < 400_000, "it comes to an end: {:?}", world.counts);
+        }
+        let solve = world.solve.as_ref().expect("it runs at its end");
+        let end = solve.end().unwrap_or_else(|| {
+            panic!("{liars:?} {:?} {:#?}", world.counts, solve.status(Duration::ZERO))
+        });
+        assert_eq!(end.bounds, Bounds::exactly(value), "{liars:?} {:?}", world.counts);
+        let quarantined = solve.status(Duration::ZERO).quarantined;
+        assert!(quarantined.iter().all(|name| liars.contains(name)), "{quarantined:?} {liars:?}");
+        (world.counts.lies, quarantined.len())
+    });
+    let lies: u64 = all.iter().map(|(lies, _)| lies).sum();
+    let found_out: usize = all.iter().map(|(_, found_out)| found_out).sum();
+    println!("{lies} lies, {found_out} machines found out");
+    assert!(std::env::var_os("JLPNS_SIMULATION_SEED").is_some() || found_out > 200);
+}
+
+#[test]
+fn ten_thousand_workers_in_one_thread() {
+    let mut crashes = 0;
+    for (seed, rng) in seeds(1) {
+        let _seed = Seed(seed);
+        let mut settings = settings("connect4:7x6", "");
+        settings.job_nodes = 20;
+        settings.snapshot_records = 2_000;
+        let workers = (1..=10_000).map(|number| Worker::new(format!("w{number}"), 1));
+        let faults = Faults {
+            worker_crash: Some(Duration::from_millis(5)),
+            coordinator_crash: Some(Duration::from_millis(250)),
+            partition: Some(Duration::from_secs(1)),
+            lost: 2,
+            doubled: 2,
+            late: 5,
+            stuck: 1,
+            declined: 1,
+            until: Duration::from_secs(3600),
+            ..Faults::default()
+        };
+        let mut world = World::new(settings, faults, workers, rng);
+        while world.counts.steps < 200_000 {
+            assert!(world.step() && !world.over);
+            if world.counts.steps.is_multiple_of(20_000) {
+                world.check();
+            }
+        }
+        let busy = world.workers().iter().filter(|worker| !worker.running.is_empty()).count();
+        let counts = world.sum_up();
+        println!("{busy} workers search; {counts:#?}");
+        assert!(counts.worker_crashes > 0 && counts.reports_kept > 0, "{counts:#?}");
+        crashes += counts.coordinator_crashes;
+        if world.solve.is_some() {
+            check_journal(&world);
+        }
+    }
+    assert!(crashes > 0 || std::env::var_os("JLPNS_SIMULATION_SEED").is_some());
+}

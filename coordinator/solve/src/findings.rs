@@ -1,0 +1,115 @@
+//! Whether a report can be what the sub-search of its job found: what breaks the properties of
+//! effort numbers (GPNS paper, section 4.3) never reaches the tree.
+
+use jlpns_games::Move;
+use jlpns_search::{EffortPair, Findings, Question};
+
+/// What is wrong with a report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FindingsError {
+    /// Another number of pairs than the question has thresholds.
+    #[error("{what} has {got} effort pairs where the question has {expected} thresholds")]
+    Width {
+        /// The position they are for.
+        what: Place,
+        /// How many there are.
+        got: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// A proof without the other side's being impossible, or the other way round.
+    #[error("{0} has an effort of 0 without infinity on the other side, or infinity without 0")]
+    Inconsistent(Place),
+    /// More takes less effort than less.
+    #[error("the efforts of {0} do not rise with the outcome")]
+    NotMonotone(Place),
+    /// The children are not the legal moves.
+    #[error(
+        "the report lists {got} moves where {expected} are legal, or others than the legal ones"
+    )]
+    Moves {
+        /// How many there are.
+        got: usize,
+        /// How many are legal.
+        expected: usize,
+    },
+    /// More nodes than the budget allows.
+    #[error("it counts {got} nodes where the budget was {budget}")]
+    Nodes {
+        /// How many it counts.
+        got: u64,
+        /// How many the job was to create at most.
+        budget: u64,
+    },
+    /// The best move is not legal.
+    #[error("the best move, code {0}, is not legal")]
+    BestMove(u16),
+}
+
+/// The position that numbers are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The job's own position.
+    Root,
+    /// The position after a move, with its code.
+    Child(u16),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Root => f.write_str("the job's position"),
+            Place::Child(mv) => write!(f, "the position after move code {mv}"),
+        }
+    }
+}
+
+/// How far a search may pass its budget: it looks at it from time to time, and a nested search
+/// comes to its own end.
+const BEYOND_FACTOR: u64 = 4;
+const BEYOND: u64 = 4_000_000;
+
+/// Whether a search with this budget may count so many nodes.
+pub fn check_count(nodes: u64, budget: u64) -> Result<(), FindingsError> {
+    if nodes <= budget.saturating_mul(BEYOND_FACTOR).saturating_add(BEYOND) {
+        Ok(())
+    } else {
+        Err(FindingsError::Nodes { got: nodes, budget })
+    }
+}
+
+/// Checks `findings` against the question and the legal moves of the job's position.
+pub fn check(findings: &Findings, question: Question, legal: &[Move]) -> Result<(), FindingsError> {
+    let width = question.thresholds().1;
+    check_efforts(&findings.efforts, width, Place::Root)?;
+    if let Some(best) = findings.best_move
+        && !legal.contains(&best)
+    {
+        return Err(FindingsError::BestMove(best.0));
+    }
+    if !findings.children.is_empty() {
+        let mut moves: Vec<Move> = findings.children.iter().map(|child| child.mv).collect();
+        let mut expected = legal.to_vec();
+        moves.sort_unstable();
+        expected.sort_unstable();
+        if moves != expected {
+            return Err(FindingsError::Moves { got: moves.len(), expected: expected.len() });
+        }
+    }
+    let place = |mv: Move| Place::Child(mv.0);
+    findings.children.iter().try_for_each(|c| check_efforts(&c.efforts, width, place(c.mv)))
+}
+
+fn check_efforts(efforts: &[EffortPair], width: usize, what: Place) -> Result<(), FindingsError> {
+    if efforts.len() != width {
+        return Err(FindingsError::Width { what, got: efforts.len(), expected: width });
+    }
+    if !efforts.iter().all(|pair| pair.is_consistent()) {
+        return Err(FindingsError::Inconsistent(what));
+    }
+    let rising = |w: &[EffortPair]| w[0].proof <= w[1].proof && w[0].disproof >= w[1].disproof;
+    if !efforts.windows(2).all(rising) {
+        return Err(FindingsError::NotMonotone(what));
+    }
+    Ok(())
+}

@@ -1,0 +1,455 @@
+//! Workers, slots and leases: who works on what, and until when.
+//!
+//! A lease is in one of three states:
+//!
+//! ```text
+//!            renewed by heartbeats
+//!                 ┌────┐
+//!   granted ──▶ held ──┴──▶ ended by its report
+//!                 │
+//!                 └──▶ former: taken back (worker gone or silent, search stuck, job moot)
+//! ```
+//!
+//! A former lease is remembered for a while, so that a late report is still of use.
+
+mod lease;
+mod worker;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use jlpns_search::Job;
+pub use lease::{Lease, LeaseTerms, Purpose, TakenBack};
+use worker::Turn;
+pub use worker::Worker;
+
+use super::belief::MachineId;
+use super::event::{LeaseId, Refusal, WorkerId, WorkerInfo};
+
+/// How many former leases are remembered.
+const FORMER_LEASES: usize = 4096;
+/// A worker gets no new leases for a while when it has declined so many in a row.
+const DECLINES_IN_A_ROW: u32 = 3;
+/// A worker is cut off when so many of its reports were refused.
+const REFUSED_TOO_OFTEN: u32 = 5;
+/// That while, the first time; it doubles with each further decline.
+const BENCH: Duration = Duration::from_secs(10);
+
+/// The workers and leases of a solve.
+#[derive(Debug)]
+pub struct Scheduler {
+    terms: LeaseTerms,
+    workers: BTreeMap<WorkerId, Worker>,
+    /// The machines that are connected, with the number of their workers.
+    machines: BTreeMap<MachineId, usize>,
+    /// Workers that can take a lease, in the order in which they are served.
+    open: BTreeSet<Turn>,
+    /// Workers that get no leases for a while, by the end of it.
+    benched: BTreeSet<(Duration, WorkerId)>,
+    /// In boxes: the map moves its values when others come and go.
+    leases: BTreeMap<LeaseId, Box<Lease>>,
+    deadlines: BTreeSet<(Duration, LeaseId)>,
+    former: BTreeMap<LeaseId, Box<Lease>>,
+    former_order: VecDeque<LeaseId>,
+    /// Former leases that still keep a slot busy.
+    stuck: BTreeSet<LeaseId>,
+    /// The slots of the workers that take leases.
+    slots: u64,
+    next_lease: u64,
+    /// How many leases have ended with a report.
+    ended: u64,
+    /// The median rate of the workers, and at how many ended leases it is measured again.
+    rate: u64,
+    rate_due: u64,
+    lost: u64,
+    stalled: u64,
+    cancelled: u64,
+    most_workers: usize,
+}
+
+impl Scheduler {
+    /// A scheduler without workers. The numbers of its leases begin at `first_lease`.
+    pub fn new(terms: LeaseTerms, first_lease: u64) -> Scheduler {
+        Scheduler {
+            terms,
+            workers: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            open: BTreeSet::new(),
+            benched: BTreeSet::new(),
+            leases: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            former: BTreeMap::new(),
+            former_order: VecDeque::new(),
+            stuck: BTreeSet::new(),
+            slots: 0,
+            next_lease: first_lease,
+            ended: 0,
+            rate: 0,
+            rate_due: 0,
+            lost: 0,
+            stalled: 0,
+            cancelled: 0,
+            most_workers: 0,
+        }
+    }
+
+    /// The length of a lease that is not renewed.
+    pub fn lease_length(&self) -> Duration {
+        self.terms.length
+    }
+
+    /// The workers that are connected.
+    pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
+        self.workers.iter().map(|(&id, worker)| (id, worker))
+    }
+
+    /// The machines that are connected.
+    pub fn machines(&self) -> impl Iterator<Item = MachineId> {
+        self.machines.keys().copied()
+    }
+
+    /// The leases that are held.
+    pub fn leases(&self) -> impl Iterator<Item = (LeaseId, &Lease)> {
+        self.leases.iter().map(|(&id, lease)| (id, &**lease))
+    }
+
+    /// How many leases are held.
+    pub fn held(&self) -> u64 {
+        self.leases.len() as u64
+    }
+
+    /// How many leases ended because their worker was gone, silent or would not.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// How many leases ended because their searches got no further.
+    pub fn stalled(&self) -> u64 {
+        self.stalled
+    }
+
+    /// How many jobs became moot while they were out.
+    pub fn cancelled(&self) -> u64 {
+        self.cancelled
+    }
+
+    /// The most workers that were connected at one time.
+    pub fn most_workers(&self) -> usize {
+        self.most_workers
+    }
+
+    /// All slots of the workers that take leases.
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// A worker that is connected.
+    pub fn worker(&self, id: WorkerId) -> Option<&Worker> {
+        self.workers.get(&id)
+    }
+
+    /// The connection of the process `instance` of the worker `name`.
+    pub fn connection_of(&self, name: &str, instance: u64) -> Option<WorkerId> {
+        let same = |w: &Worker| instance != 0 && w.info.instance == instance && w.info.name == name;
+        self.workers.iter().find(|(_, worker)| same(worker)).map(|(&id, _)| id)
+    }
+
+    /// Adds a worker of a machine.
+    pub fn join(&mut self, id: WorkerId, info: WorkerInfo, machine: MachineId, now: Duration) {
+        let worker = Worker::new(info, machine, now);
+        *self.machines.entry(machine).or_default() += 1;
+        self.slots += u64::from(worker.info.slots);
+        self.workers.insert(id, worker);
+        self.most_workers = self.most_workers.max(self.workers.len());
+        self.change(id, |_| {});
+    }
+
+    /// Removes a worker; its leases become former ones and are returned.
+    pub fn leave(&mut self, id: WorkerId) -> Result<(Worker, Vec<(LeaseId, Lease)>), Refusal> {
+        let held: Vec<LeaseId> =
+            self.leases.iter().filter(|(_, l)| l.worker == id).map(|(&l, _)| l).collect();
+        let leases = held
+            .into_iter()
+            .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
+            .collect();
+        let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
+        if let Some(count) = self.machines.get_mut(&worker.machine) {
+            *count -= 1;
+            if *count == 0 {
+                self.machines.remove(&worker.machine);
+            }
+        }
+        self.open.remove(&worker.turn(id));
+        if !worker.draining {
+            self.slots -= u64::from(worker.info.slots);
+        }
+        if let Some(until) = worker.benched {
+            self.benched.remove(&(until, id));
+        }
+        Ok((worker, leases))
+    }
+
+    /// The worker gets no more leases.
+    pub fn drain(&mut self, id: WorkerId) -> Result<(), Refusal> {
+        let worker = self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
+        if !worker.draining {
+            self.slots -= u64::from(worker.info.slots);
+        }
+        self.change(id, |worker| worker.draining = true);
+        Ok(())
+    }
+
+    /// The workers that can take a lease, those with a free slot and the least busy first.
+    pub fn open_workers(&self) -> impl Iterator<Item = WorkerId> {
+        self.open.iter().map(|turn| turn.worker)
+    }
+
+    /// The number of a lease that nobody else gets.
+    pub fn reserve(&mut self) -> LeaseId {
+        let lease = LeaseId(self.next_lease);
+        self.next_lease += 1;
+        lease
+    }
+
+    /// Leases a job to a worker that can take it.
+    pub fn grant(&mut self, id: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
+        let lease_id = self.reserve();
+        let Some(machine) = self.workers.get(&id).map(|worker| worker.machine) else {
+            return lease_id;
+        };
+        let lease = Lease {
+            worker: id,
+            machine,
+            purpose,
+            job,
+            granted: now,
+            expires: now + self.terms.length,
+            stalls: now + self.terms.stall_after,
+            progress: 0,
+            at_once: self.workers.get(&id).is_some_and(Worker::has_free_slot),
+        };
+        self.deadlines.insert((lease.deadline(), lease_id));
+        self.leases.insert(lease_id, Box::new(lease));
+        self.change(id, |worker| worker.running += 1);
+        lease_id
+    }
+
+    /// Pushes the deadlines of the leases that `id` holds; others are passed over.
+    pub fn renew(&mut self, id: WorkerId, leases: &[LeaseId], now: Duration) {
+        let length = self.terms.length;
+        for &lease_id in leases {
+            self.change_lease(id, lease_id, |lease| lease.expires = now + length);
+        }
+    }
+
+    /// Notes how far the search of a lease has come: it is alive, and not stuck if that is more
+    /// than before.
+    pub fn note_progress(&mut self, id: WorkerId, lease_id: LeaseId, nodes: u64, now: Duration) {
+        let terms = self.terms;
+        self.change_lease(id, lease_id, |lease| {
+            lease.expires = now + terms.length;
+            if nodes > lease.progress {
+                lease.progress = nodes;
+                lease.stalls = now + terms.stall_after;
+            }
+        });
+    }
+
+    /// Pushes all deadlines by the time that the coordinator itself stood still.
+    pub fn make_up_for(&mut self, pause: Duration) {
+        self.deadlines.clear();
+        for (&id, lease) in &mut self.leases {
+            lease.expires += pause;
+            lease.stalls += pause;
+            self.deadlines.insert((lease.deadline(), id));
+        }
+    }
+
+    fn change_lease(&mut self, id: WorkerId, lease_id: LeaseId, change: impl FnOnce(&mut Lease)) {
+        let Some(lease) = self.leases.get_mut(&lease_id).filter(|l| l.worker == id) else { return };
+        self.deadlines.remove(&(lease.deadline(), lease_id));
+        change(lease);
+        self.deadlines.insert((lease.deadline(), lease_id));
+    }
+
+    /// The lease, if `id` holds it or a former lease of that number is remembered. The flag tells
+    /// whether it is held.
+    pub fn find(&self, id: WorkerId, lease_id: LeaseId) -> Result<(&Lease, bool), Refusal> {
+        let worker = self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
+        match (self.leases.get(&lease_id), self.former.get(&lease_id)) {
+            (Some(lease), _) if lease.worker == id => Ok((lease, true)),
+            // A worker that has connected anew is another, on the same machine.
+            (None, Some(lease)) if lease.machine == worker.machine => Ok((lease, false)),
+            (None, None) => Err(Refusal::UnknownLease(lease_id)),
+            (Some(_), _) | (_, Some(_)) => Err(Refusal::NotTheHolder(id, lease_id)),
+        }
+    }
+
+    /// Ends a lease with its report, which `id` has sent: a search of `elapsed` with so many nodes.
+    pub fn end(
+        &mut self,
+        id: WorkerId,
+        lease_id: LeaseId,
+        nodes: u64,
+        elapsed: Duration,
+        now: Duration,
+    ) {
+        let lease = self.remove(lease_id);
+        if lease.is_none() {
+            self.former.remove(&lease_id);
+            self.unstick(lease_id, id);
+        }
+        self.ended += 1;
+        let terms = self.terms;
+        self.change(id, |worker| {
+            worker.jobs += 1;
+            worker.nodes = worker.nodes.saturating_add(nodes);
+            worker.search_time += elapsed;
+            worker.declined = 0;
+            if let Some(lease) = lease.filter(|_| terms.ahead) {
+                let held = now.saturating_sub(lease.granted);
+                worker.ahead.note(held, elapsed, lease.at_once);
+            }
+        });
+    }
+
+    /// Counts a recheck that was granted.
+    pub fn note_recheck(&mut self, id: WorkerId) {
+        self.change(id, |worker| worker.rechecks += 1);
+    }
+
+    /// The nodes that a slot searches in a second: the median over the workers, which no single one
+    /// can move far.
+    pub fn median_rate(&mut self) -> u64 {
+        // A look at all workers for each report of one of them would be too much.
+        if self.ended < self.rate_due {
+            return self.rate;
+        }
+        self.rate_due = self.ended + self.workers.len() as u64;
+        self.rate = self.measured_rate();
+        self.rate
+    }
+
+    fn measured_rate(&self) -> u64 {
+        let rate = |worker: &Worker| {
+            let micros = worker.search_time.as_micros();
+            (micros > 0).then(|| u128::from(worker.nodes) * 1_000_000 / micros)
+        };
+        let mut rates: Vec<u128> = self.workers.values().filter_map(rate).collect();
+        let middle = rates.len() / 2;
+        if rates.is_empty() {
+            return 0;
+        }
+        u64::try_from(*rates.select_nth_unstable(middle).1).unwrap_or(u64::MAX)
+    }
+
+    /// Counts a report of a worker that was refused; whether there were too many.
+    pub fn note_refused(&mut self, id: WorkerId) -> bool {
+        let mut refused = 0;
+        self.change(id, |worker| {
+            worker.refused += 1;
+            refused = worker.refused;
+        });
+        refused >= REFUSED_TOO_OFTEN
+    }
+
+    /// Ends a lease whose report is refused.
+    pub fn drop_lease(&mut self, lease_id: LeaseId) -> Option<Lease> {
+        self.remove(lease_id)
+    }
+
+    /// Takes a lease back; it is remembered as a former one.
+    pub fn take_back(&mut self, lease_id: LeaseId, why: TakenBack) -> Option<Lease> {
+        let lease = self.remove(lease_id)?;
+        match why {
+            TakenBack::WorkerLeft | TakenBack::Expired | TakenBack::Declined => self.lost += 1,
+            TakenBack::Stalled => {
+                self.stalled += 1;
+                // If all slots are stuck already, it only waited for one.
+                if self.workers.get(&lease.worker).is_some_and(|worker| !worker.is_stuck()) {
+                    self.stuck.insert(lease_id);
+                    self.change(lease.worker, |worker| worker.stuck += 1);
+                }
+            }
+            TakenBack::Moot => self.cancelled += 1,
+        }
+        self.former.insert(lease_id, Box::new(lease.clone()));
+        self.former_order.push_back(lease_id);
+        if self.former_order.len() > FORMER_LEASES
+            && let Some(oldest) = self.former_order.pop_front()
+        {
+            self.former.remove(&oldest);
+        }
+        Some(lease)
+    }
+
+    /// A worker has declined a lease: if it declines one after the other it gets none for a while.
+    /// `None` if it did not hold the lease.
+    pub fn decline(&mut self, id: WorkerId, lease_id: LeaseId, now: Duration) -> Option<Lease> {
+        self.unstick(lease_id, id);
+        self.leases.get(&lease_id).filter(|lease| lease.worker == id)?;
+        let lease = self.take_back(lease_id, TakenBack::Declined);
+        let mut until = None;
+        self.change(id, |worker| {
+            worker.declined += 1;
+            if worker.declined >= DECLINES_IN_A_ROW && worker.benched.is_none() {
+                let doublings = (worker.declined - DECLINES_IN_A_ROW).min(8);
+                worker.benched = Some(now + BENCH * (1 << doublings));
+                until = worker.benched;
+            }
+        });
+        if let Some(until) = until {
+            self.benched.insert((until, id));
+        }
+        lease
+    }
+
+    /// Lets the workers whose bench time is over take leases again.
+    pub fn recall(&mut self, now: Duration) {
+        while let Some(&(until, id)) = self.benched.first().filter(|(until, _)| *until <= now) {
+            self.benched.remove(&(until, id));
+            self.change(id, |worker| worker.benched = None);
+        }
+    }
+
+    /// The leases whose deadline has passed, and which one.
+    pub fn overdue(&self, now: Duration) -> Vec<(LeaseId, TakenBack)> {
+        let due = self.deadlines.iter().take_while(|(at, _)| *at <= now);
+        due.map(|&(_, id)| {
+            let silent = self.leases.get(&id).is_some_and(|lease| lease.expires <= now);
+            (id, if silent { TakenBack::Expired } else { TakenBack::Stalled })
+        })
+        .collect()
+    }
+
+    /// The next deadline.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let lease = self.deadlines.first().map(|&(at, _)| at);
+        let bench = self.benched.first().map(|&(at, _)| at);
+        lease.into_iter().chain(bench).min()
+    }
+
+    /// The slot of a lease that was stuck has said something.
+    fn unstick(&mut self, lease_id: LeaseId, id: WorkerId) {
+        if self.stuck.remove(&lease_id) {
+            self.change(id, |worker| worker.stuck = worker.stuck.saturating_sub(1));
+        }
+    }
+
+    fn remove(&mut self, lease_id: LeaseId) -> Option<Lease> {
+        let lease = *self.leases.remove(&lease_id)?;
+        self.deadlines.remove(&(lease.deadline(), lease_id));
+        self.change(lease.worker, |worker| worker.running = worker.running.saturating_sub(1));
+        Some(lease)
+    }
+
+    /// Changes a worker, and with it whether it can take leases.
+    fn change(&mut self, id: WorkerId, change: impl FnOnce(&mut Worker)) {
+        let Some(worker) = self.workers.get_mut(&id) else { return };
+        self.open.remove(&worker.turn(id));
+        change(worker);
+        if worker.can_take_a_lease() {
+            self.open.insert(worker.turn(id));
+        }
+    }
+}

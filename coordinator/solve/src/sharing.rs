@@ -1,0 +1,193 @@
+//! Solved positions that travel: what one worker's searches have solved with much work goes into
+//! the tables of the others.
+//!
+//! It is bounded: each position goes out once, only those with the most work go out if there are too
+//! many, and never more often than a hundred times a second. A worker that joins later is told those of
+//! the past that took most work.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jlpns_games::Threshold;
+use jlpns_search::SolvedPosition;
+
+use super::event::{Action, WorkerId};
+use super::recent::Recent;
+use super::{Refusal, Solve};
+
+/// Positions that took fewer nodes than this stay where they were solved: another worker finds them
+/// out as fast as it is told.
+pub const SOLVED_FROM: u32 = 1_000;
+/// How often positions go out.
+const INTERVAL: Duration = Duration::from_millis(10);
+/// How many positions may go out at a time, for all workers together: 20,000 of some 25 bytes a
+/// hundred times a second are half of a gigabit line.
+const MOST_SENT: usize = 20_000;
+/// How many positions one worker may get at a time.
+const MOST_FOR_EACH: usize = 2_000;
+/// How many positions a worker gets when it joins: half a megabyte.
+const MOST_FOR_A_NEWCOMER: usize = 20_000;
+/// What newcomers are told is good until so many more or fewer positions are known, as a fraction of
+/// them: a thousand may join at once.
+const ANOTHER: usize = 8;
+/// How many positions are remembered, and once more as many.
+const REMEMBERED: usize = 1 << 18;
+
+/// What waits to go out, and what has.
+#[derive(Debug, Default)]
+pub struct Sharing {
+    known: Recent<(u128, Threshold), SolvedPosition, REMEMBERED>,
+    waiting: Vec<SolvedPosition>,
+    /// What newcomers are told, and of how many positions that was chosen.
+    for_newcomers: (Arc<[SolvedPosition]>, usize),
+    /// When the next positions go out at the earliest.
+    due: Duration,
+    /// How many positions went out, each counted once however many workers got it.
+    told: u64,
+}
+
+impl Sharing {
+    /// When something is to go out.
+    pub fn next_due(&self) -> Option<Duration> {
+        (!self.waiting.is_empty()).then_some(self.due)
+    }
+
+    /// How many positions went out.
+    pub fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// Remembers a position; it waits to go out if it is new and there is somebody to tell.
+    fn note(&mut self, solved: SolvedPosition, anybody: bool) {
+        let what = (solved.key, solved.threshold);
+        if self.known.get(&what).is_none() {
+            self.known.note(what, solved);
+            if anybody {
+                self.waiting.push(solved);
+            }
+        }
+    }
+
+    /// What is to go out now, to so many workers.
+    fn take_due(&mut self, now: Duration, workers: usize) -> Arc<[SolvedPosition]> {
+        self.due = now + INTERVAL;
+        let most = (MOST_SENT / workers.max(1)).clamp(1, MOST_FOR_EACH);
+        let due = most_work(std::mem::take(&mut self.waiting), most);
+        self.told += due.len() as u64;
+        due.into()
+    }
+
+    /// What a worker that has just joined should know.
+    fn for_a_newcomer(&mut self) -> Arc<[SolvedPosition]> {
+        let (_, chosen_of) = self.for_newcomers;
+        let known = self.known.len();
+        if known.abs_diff(chosen_of) * ANOTHER >= chosen_of {
+            let all = self.known.values().copied().collect();
+            self.for_newcomers = (most_work(all, MOST_FOR_A_NEWCOMER).into(), known);
+        }
+        self.for_newcomers.0.clone()
+    }
+}
+
+/// The positions with the most work, at most `most` of them. Their order depends on nothing else.
+fn most_work(mut solved: Vec<SolvedPosition>, most: usize) -> Vec<SolvedPosition> {
+    let place = |solved: &SolvedPosition| (Reverse(solved.work), solved.key, solved.threshold);
+    // Of all that is known to a large cluster, sorting is by far the larger part.
+    if most < solved.len() {
+        solved.select_nth_unstable_by_key(most, place);
+        solved.truncate(most);
+    }
+    solved.sort_unstable_by_key(place);
+    solved
+}
+
+impl Solve {
+    /// A worker tells what its searches have solved.
+    pub(super) fn solved_elsewhere(
+        &mut self,
+        worker: WorkerId,
+        solved: &[SolvedPosition],
+    ) -> Result<(), Refusal> {
+        if self.scheduler.worker(worker).is_none() {
+            return Err(Refusal::UnknownWorker(worker));
+        }
+        if self.settings.share {
+            let anybody = self.scheduler.workers().nth(1).is_some();
+            solved.iter().for_each(|&solved| self.sharing.note(solved, anybody));
+        }
+        Ok(())
+    }
+
+    /// Tells a worker that has joined what others have solved before.
+    pub(super) fn share_with(&mut self, worker: WorkerId) {
+        let solved = self.sharing.for_a_newcomer();
+        if !solved.is_empty() {
+            self.actions.push(Action::Tell { worker, solved });
+        }
+    }
+
+    /// Tells all workers what waits to be told, when it is time.
+    pub(super) fn share(&mut self, now: Duration) {
+        if self.sharing.next_due().is_none_or(|due| now < due) {
+            return;
+        }
+        let workers: Vec<WorkerId> = self.scheduler.workers().map(|(id, _)| id).collect();
+        let solved = self.sharing.take_due(now, workers.len());
+        let tell = |worker| Action::Tell { worker, solved: solved.clone() };
+        self.actions.extend(workers.into_iter().map(tell));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn solved(key: u128, work: u32) -> SolvedPosition {
+        SolvedPosition { key, threshold: Threshold(1), holds: true, work }
+    }
+
+    #[test]
+    fn each_position_waits_once() {
+        let mut sharing = Sharing::default();
+        sharing.note(solved(1, 5), true);
+        sharing.note(solved(1, 7), true);
+        for key in 2..=REMEMBERED as u128 {
+            sharing.note(solved(key, 5), true);
+        }
+        sharing.note(solved(1, 5), true);
+        assert_eq!(sharing.waiting.len(), REMEMBERED, "the older generation is still known");
+    }
+
+    #[test]
+    fn what_was_solved_by_a_worker_alone_is_kept_for_those_to_come() {
+        let mut sharing = Sharing::default();
+        sharing.note(solved(1, 5), false);
+        sharing.note(solved(2, 7), false);
+        assert_eq!(sharing.next_due(), None);
+        assert_eq!(*sharing.for_a_newcomer(), [solved(2, 7), solved(1, 5)]);
+        (3..=16).for_each(|n| sharing.note(solved(n, 9), false));
+        assert_eq!(sharing.for_a_newcomer().len(), 16);
+        sharing.note(solved(17, 9), false);
+        assert_eq!(sharing.for_a_newcomer().len(), 16, "one more makes no difference");
+        sharing.note(solved(18, 9), false);
+        assert_eq!(sharing.for_a_newcomer().len(), 18);
+    }
+
+    #[test]
+    fn the_most_work_goes_first_and_not_too_often() {
+        let at = Duration::from_millis;
+        let mut sharing = Sharing::default();
+        assert_eq!(sharing.next_due(), None);
+        (1..=3000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
+        let sent = sharing.take_due(at(0), 4);
+        assert_eq!((sent.len(), sent[0].work), (MOST_FOR_EACH, 3000));
+        assert_eq!((sharing.next_due(), sharing.told()), (None, 2000));
+        sharing.note(solved(0, 5), true);
+        assert_eq!(sharing.next_due(), Some(INTERVAL));
+        assert_eq!(*sharing.take_due(at(10), 4), [solved(0, 5)]);
+        (3001..=6000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
+        let sent = sharing.take_due(at(20), 1000);
+        assert_eq!(sent.len() * 1000, MOST_SENT);
+    }
+}

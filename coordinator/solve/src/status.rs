@@ -1,0 +1,279 @@
+//! The state of a solve, for people and programs.
+
+use std::time::Duration;
+
+use jlpns_games::{Move, Outcome, Threshold};
+use jlpns_search::Effort;
+use serde::{Deserialize, Serialize};
+
+use super::belief::{Basis, Confirm};
+use super::scheduler::Worker;
+use super::{Solve, WorkerId, slot_time};
+
+/// The state of a solve at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SolveStatus {
+    /// The game's spec.
+    pub spec: String,
+    /// The moves to the root, by their names.
+    pub moves: String,
+    /// The goal, if one was given.
+    pub goal: Option<String>,
+    /// The sub-search of the jobs.
+    pub sub_search: String,
+    /// Whether the goal is proved (true), disproved (false) or open.
+    pub proved: Option<bool>,
+    /// The value, once it is known.
+    pub value: Option<String>,
+    /// The worst outcome that is still possible.
+    pub lower: String,
+    /// The best outcome that is still possible.
+    pub upper: String,
+    /// The move held best at the root.
+    pub best_move: Option<String>,
+    /// The root's effort numbers, one entry for each threshold asked.
+    pub efforts: Vec<RootEffort>,
+    /// Nodes of the top-level tree in memory.
+    pub tree_nodes: u64,
+    /// The most nodes of the top-level tree that were in memory at one time.
+    pub peak_tree_nodes: u64,
+    /// The bytes that the top-level tree takes.
+    pub tree_bytes: u64,
+    /// Nodes that the top-level tree gave up because its memory was full; they are found again
+    /// when they matter.
+    pub shed_nodes: u64,
+    /// Solved positions that were told to other workers.
+    pub shared_positions: u64,
+    /// Nodes that sub-searches created.
+    pub nodes: u64,
+    /// How many of them were created before this process took the solve up.
+    pub earlier_nodes: u64,
+    /// Jobs reported.
+    pub jobs: u64,
+    /// Jobs that are out.
+    pub leased: u64,
+    /// Jobs that became moot while they were out.
+    pub cancelled: u64,
+    /// Leases taken back because their worker was gone, silent or would not.
+    pub leases_expired: u64,
+    /// Leases taken back because their searches got no further.
+    pub leases_stalled: u64,
+    /// Reports refused.
+    pub refused: u64,
+    /// Reports that came again.
+    pub duplicates: u64,
+    /// Records made of what must not be forgotten.
+    pub records: u64,
+    /// How many of them are durable; `None` without a journal.
+    pub durable_records: Option<u64>,
+    /// Why records cannot be written at present, and no leases are given.
+    pub parked: Option<String>,
+    /// Jobs that are kept back because they kill their workers.
+    pub parked_jobs: Vec<ParkedJob>,
+    /// Claims of machines that another machine has confirmed.
+    pub confirmed: u64,
+    /// Claims that are to be searched again.
+    pub unconfirmed: u64,
+    /// Claims that another machine has contradicted.
+    pub disputes: u64,
+    /// The machines that claimed what is not true or were put out, by the names of their workers.
+    pub quarantined: Vec<String>,
+    /// How many claims the answer rests on, once there is one.
+    pub answer_claims: Option<u64>,
+    /// How many of them more than one machine stands behind.
+    pub answer_confirmed: Option<u64>,
+    /// The most workers that were connected at one time.
+    pub most_workers: u64,
+    /// The workers that are connected.
+    pub workers: Vec<WorkerStatus>,
+    /// Seconds since this process took the solve up.
+    pub seconds: f64,
+    /// Seconds of these spent in sub-searches, over all slots.
+    pub search_seconds: f64,
+    /// Seconds of these that slots were connected, over all slots.
+    pub slot_seconds: f64,
+}
+
+impl SolveStatus {
+    /// Nodes that sub-searches created for this process.
+    pub fn own_nodes(&self) -> u64 {
+        self.nodes.saturating_sub(self.earlier_nodes)
+    }
+
+    /// The share of the slots' time that was not spent in sub-searches, from 0 to 1.
+    pub fn overhead(&self) -> f64 {
+        if self.slot_seconds > 0.0 {
+            (1.0 - self.search_seconds / self.slot_seconds).clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// The root's two effort numbers for one threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RootEffort {
+    /// The outcome of the threshold.
+    pub outcome: String,
+    /// Effort to prove at least that outcome; `None` is infinity.
+    pub at_least: Option<u32>,
+    /// Effort to prove less than that outcome; `None` is infinity.
+    pub less: Option<u32>,
+}
+
+/// A job that is kept back because it kills its workers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkedJob {
+    /// The moves to its position, by their names.
+    pub moves: String,
+    /// How often its lease was lost.
+    pub losses: u32,
+}
+
+/// A worker that is connected.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerStatus {
+    /// Its name.
+    pub name: String,
+    /// Its slots.
+    pub slots: u32,
+    /// The jobs that it works on.
+    pub running: u32,
+    /// The jobs that it has reported.
+    pub jobs: u64,
+    /// The nodes that its sub-searches created.
+    pub nodes: u64,
+    /// Whether it takes no more jobs.
+    pub draining: bool,
+    /// Its slots that hold a search that gets no further.
+    pub stuck: u32,
+    /// Seconds since it joined.
+    pub seconds: f64,
+}
+
+impl Solve {
+    /// The state of the solve.
+    pub fn status(&self, now: Duration) -> SolveStatus {
+        let efforts = self.tree.root_efforts();
+        let question = self.tree.question();
+        let bounds = self.bounds();
+        let size = self.tree.size();
+        let running: Duration =
+            self.scheduler.leases().map(|(_, lease)| now.saturating_sub(lease.granted)).sum();
+        let finite = |effort: Effort| (!effort.is_infinite()).then(|| effort.to_bits());
+        let threshold = |index: usize| Threshold(question.thresholds().0.0 + index as u8);
+        SolveStatus {
+            spec: self.settings.spec.to_string(),
+            moves: self.moves_text.clone(),
+            goal: self.settings.goal.map(|goal| goal.display(&self.scale).to_string()),
+            sub_search: self.settings.sub_search.to_string(),
+            proved: self.end().and_then(|end| end.proved),
+            value: bounds.value().map(|value| self.scale.name(value).to_owned()),
+            lower: self.scale.name(bounds.lower).to_owned(),
+            upper: self.scale.name(bounds.upper).to_owned(),
+            best_move: self
+                .tree
+                .best_move()
+                .or(self.reported_best)
+                .map(|mv| self.root_move_name(mv)),
+            efforts: efforts
+                .iter()
+                .enumerate()
+                .map(|(index, pair)| RootEffort {
+                    outcome: self.threshold_name(threshold(index)),
+                    at_least: finite(pair.proof),
+                    less: finite(pair.disproof),
+                })
+                .collect(),
+            tree_nodes: size.live as u64,
+            peak_tree_nodes: size.peak as u64,
+            tree_bytes: size.bytes,
+            shed_nodes: size.shed.nodes,
+            shared_positions: self.sharing.told(),
+            nodes: self.nodes,
+            earlier_nodes: self.earlier_nodes,
+            jobs: self.jobs,
+            leased: self.scheduler.held(),
+            cancelled: self.scheduler.cancelled(),
+            leases_expired: self.scheduler.lost(),
+            leases_stalled: self.scheduler.stalled(),
+            refused: self.refused,
+            duplicates: self.duplicates,
+            records: self.ledger.written(),
+            durable_records: self.settings.journal.then_some(self.ledger.applied()),
+            parked: self.parked.clone(),
+            parked_jobs: self
+                .losses
+                .parked()
+                .map(|job| ParkedJob { moves: self.move_names(&job.moves), losses: job.losses })
+                .collect(),
+            confirmed: self.belief.confirmed(),
+            unconfirmed: self.belief.rechecks().len() as u64,
+            disputes: self.belief.disputes(),
+            quarantined: self
+                .belief
+                .machines()
+                .others()
+                .filter(|(_, machine)| machine.quarantined)
+                .map(|(_, machine)| machine.name.clone())
+                .collect(),
+            answer_claims: self.basis.as_ref().map(|basis| basis.claims),
+            answer_confirmed: self
+                .basis
+                .as_ref()
+                .map(|basis| basis.claims.saturating_sub(self.open_claims(basis))),
+            most_workers: self.scheduler.most_workers() as u64,
+            workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
+            seconds: now.as_secs_f64(),
+            search_seconds: (self.search_time + running)
+                .saturating_sub(self.earlier_search_time)
+                .as_secs_f64(),
+            slot_seconds: self.past_slot_time
+                + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
+        }
+    }
+
+    /// How much of what the answer rests on only one machine stands behind by now.
+    fn open_claims(&self, basis: &Basis) -> u64 {
+        match self.belief.confirm() {
+            Confirm::Answer => self.awaited.len() as u64,
+            _ => basis.open.len() as u64,
+        }
+    }
+
+    /// Whether a worker is connected, holds leases, and takes more of them.
+    pub fn is_working(&self, worker: WorkerId) -> bool {
+        self.scheduler.worker(worker).is_some_and(|worker| worker.running > 0 && !worker.draining)
+    }
+
+    /// How long a search of a job takes on average; no time before the first report.
+    pub fn mean_search(&self) -> Duration {
+        self.search_time.div_f64(self.jobs.max(1) as f64)
+    }
+
+    fn root_move_name(&self, mv: Move) -> String {
+        let moves = self.move_names(&[&self.settings.moves, &[mv][..]].concat());
+        moves[self.moves_text.len()..].to_owned()
+    }
+
+    fn threshold_name(&self, threshold: Threshold) -> String {
+        if usize::from(threshold.0) < self.scale.len() {
+            self.scale.name(Outcome(threshold.0)).to_owned()
+        } else {
+            format!("above {}", self.scale.name(self.scale.best()))
+        }
+    }
+}
+
+fn worker_status(worker: &Worker, now: Duration) -> WorkerStatus {
+    WorkerStatus {
+        name: worker.info.name.clone(),
+        slots: worker.info.slots,
+        running: worker.busy_slots(),
+        jobs: worker.jobs,
+        nodes: worker.nodes,
+        draining: worker.draining,
+        stuck: worker.stuck,
+        seconds: now.saturating_sub(worker.joined).as_secs_f64(),
+    }
+}

@@ -1,0 +1,133 @@
+//! The command line of `jlpns-worker`, for whichever games a program knows.
+
+use std::fmt::Display;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::{io, process, thread};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, value_parser};
+use jlpns_games::spec::Games;
+use jlpns_link::connect::Dial;
+use jlpns_link::credentials::CredentialFlags;
+use jlpns_search::memory;
+use jlpns_search::sub_search::SubSearchesOf;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tracing::{error, warn};
+use tracing_subscriber::EnvFilter;
+
+use crate::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
+use crate::machine;
+
+/// The memory of one slot when nothing else is said, in bytes.
+const MEMORY_OF_A_SLOT: u64 = 512 << 20;
+
+/// Runs sub-searches for a jlpns coordinator.
+///
+/// The first Ctrl-C or SIGTERM drains: running searches stop, what they found is reported, and the
+/// worker exits. The second one aborts.
+#[derive(Parser)]
+#[command(name = "jlpns-worker", version, about)]
+struct Arguments {
+    /// Where the coordinator is, as http://HOST:PORT or https://HOST:PORT
+    #[arg(long, value_name = "URL", env = "JLPNS_COORDINATOR")]
+    coordinator: String,
+
+    /// How many searches to run at a time [default: one for each core]
+    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", value_parser = value_parser!(u32).range(1..=1024))]
+    slots: Option<u32>,
+
+    /// The memory for the nodes and tables of all searches, such as 8GiB [default: 512MiB a slot]
+    #[arg(long, value_name = "SIZE", env = "JLPNS_MEMORY", value_parser = memory::parse)]
+    memory: Option<u64>,
+
+    /// The worker's name in logs and status pages [default: host name and process id]
+    #[arg(long, value_name = "N", env = "JLPNS_NAME", value_parser = name)]
+    name: Option<String>,
+
+    /// What tells this machine from others, the same after a restart: what one machine claims,
+    /// another confirms [default: a hash of the system's machine id]
+    #[arg(long, value_name = "ID", env = "JLPNS_MACHINE", value_parser = label)]
+    machine: Option<String>,
+
+    #[command(flatten)]
+    credentials: CredentialFlags,
+}
+
+fn label(text: &str) -> Result<String, String> {
+    jlpns_proto::convert::label("the id", text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
+
+fn name(text: &str) -> Result<String, String> {
+    jlpns_proto::convert::worker_name(text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
+}
+
+/// Reads the arguments of the process and works until the solve is over, or until a signal comes. The
+/// worker takes part in solves of these games.
+pub fn run(games: &Games) -> ExitCode {
+    let arguments = Arguments::parse();
+    let refused = |error: &dyn Display| -> ! {
+        Arguments::command().error(ErrorKind::ValueValidation, error).exit()
+    };
+    let (credentials, warnings) =
+        arguments.credentials.read().unwrap_or_else(|error| refused(&error));
+    let dial =
+        Dial::with(&arguments.coordinator, credentials).unwrap_or_else(|error| refused(&error));
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false)
+        .with_env_filter(
+            EnvFilter::try_from_env("JLPNS_LOG").unwrap_or_else(|_| EnvFilter::new("info")),
+        )
+        .init();
+    for warning in warnings {
+        warn!("{warning}");
+    }
+    match work(arguments, dial, games.clone()) {
+        Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
+        Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,
+        Err(error) => {
+            error!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work(arguments: Arguments, dial: Dial, games: Games) -> anyhow::Result<WorkerEnd> {
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    let slots = arguments.slots.unwrap_or(cores.min(jlpns_proto::MAX_SLOTS));
+    let config = WorkerConfig {
+        machine: arguments.machine.unwrap_or_else(machine::identity),
+        name: arguments.name.unwrap_or_else(|| {
+            format!("{}-{}", gethostname::gethostname().to_string_lossy(), process::id())
+        }),
+        slots,
+        memory: arguments.memory.unwrap_or(MEMORY_OF_A_SLOT * u64::from(slots)),
+        backoff: Backoff::default(),
+    };
+    // One thread is enough for the messages; the cores are for the slots.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let (ask, shutdown) = watch::channel(Shutdown::None);
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::spawn(async move {
+            for wanted in [Shutdown::Drain, Shutdown::Abort] {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
+                if wanted == Shutdown::Abort {
+                    warn!("aborted: what the searches found is lost");
+                }
+                let _ = ask.send(wanted);
+            }
+        });
+        Ok(run_worker(config, Arc::new(SubSearchesOf(games)), dial, shutdown).await?)
+    })
+}
