@@ -48,7 +48,7 @@ impl TranspositionTable {
     /// Takes more buckets into use, unless another thread is at it.
     #[cold]
     #[inline(never)]
-    fn grow(&self) {
+    pub(super) fn grow(&self) {
         let Ok(_growing) = self.growing.try_lock() else { return };
         let before = self.used.load(Relaxed);
         let after = before.saturating_mul(STEP).min(self.buckets);

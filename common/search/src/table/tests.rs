@@ -1,12 +1,13 @@
 mod model;
 mod torn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::effort::Effort;
+use crate::table::entry::Words;
 
 fn pair(proof: u64, disproof: u64) -> EffortPair {
     EffortPair { proof: Effort::finite(proof), disproof: Effort::finite(disproof) }
@@ -18,6 +19,27 @@ fn a_table_is_at_least_one_bucket_and_at_most_the_memory() {
     assert_eq!(TranspositionTable::with_bytes(640).map(|t| t.capacity()), Ok(20));
     let error = TranspositionTable::with_bytes(u64::MAX).map(|t| t.capacity());
     assert_eq!(error, Err(TableTooLarge(u64::MAX)));
+}
+
+#[test]
+fn an_empty_table_knows_nothing_of_any_position() {
+    let table = TranspositionTable::with_bytes(1 << 10).unwrap();
+    // An empty place has the words of a key that is 0.
+    for key in [0, 1, u128::MAX] {
+        assert!([1, 2, 254].iter().all(|&t| table.get(key, Threshold(t)).is_none()));
+    }
+    assert!(table.is_empty());
+    table.put(0, Threshold(1), pair(1, 1), 1);
+    assert!(table.get(0, Threshold(1)).is_some() && !table.is_empty());
+}
+
+#[test]
+fn keys_that_are_alike_are_spread_over_the_buckets() {
+    for shift in [0, 7, 32, 64, 96] {
+        let buckets = (0..1000u128).map(|n| Scrambled::new(n << shift).bucket(1000));
+        let different: BTreeSet<usize> = buckets.collect();
+        assert!(different.len() > 450, "{shift}: {} of 1000 buckets", different.len());
+    }
 }
 
 #[test]
@@ -148,6 +170,77 @@ fn what_cost_most_survives_the_growth() {
     }
 }
 
+/// The table grows when each place was written eight times, and not for the same entries.
+#[test]
+fn a_table_grows_when_it_is_worth_it() {
+    let first = growth::FIRST_BUCKETS;
+    let table = TranspositionTable::with_bytes(4 * (first * BUCKET_BYTES) as u64).unwrap();
+    let is_counted = |key: &u128| growth::is_sample(Scrambled::new(*key));
+    assert_eq!((1..16_000).filter(is_counted).count() / 10, 100, "one in sixteen");
+    let counted = (1..).find(is_counted).unwrap();
+    for _ in 0..2 * first {
+        table.put(counted, Threshold(1), pair(1, 1), 1);
+    }
+    assert_eq!((table.used.load(Relaxed), table.len()), (first, 1));
+    table.clear();
+    let mut keys = 1..;
+    keys.by_ref().take(14 * first).for_each(|key| table.put(key, Threshold(1), pair(1, 1), 1));
+    assert_eq!(table.used.load(Relaxed), first);
+    keys.by_ref().take(4 * first).for_each(|key| table.put(key, Threshold(1), pair(1, 1), 1));
+    assert_eq!(table.used.load(Relaxed), 2 * first);
+    // Another thread was faster: the next step is not due yet.
+    table.written.store(2 * first - 1, Relaxed);
+    table.grow();
+    assert_eq!(table.used.load(Relaxed), 2 * first);
+    table.written.store(2 * first, Relaxed);
+    table.grow();
+    assert_eq!(table.used.load(Relaxed), 4 * first);
+}
+
+/// While entries move, one that has not moved yet is found where it was.
+#[test]
+fn an_entry_that_has_still_to_move_is_found() {
+    let first = growth::FIRST_BUCKETS;
+    let table = TranspositionTable::with_bytes(2 * (first * BUCKET_BYTES) as u64).unwrap();
+    let moves = |key: &u128| {
+        let key = Scrambled::new(*key);
+        key.bucket(first) != key.bucket(2 * first)
+    };
+    let key = (1..).find(moves).unwrap();
+    table.put(key, Threshold(1), pair(3, 4), 1);
+    table.used.store(2 * first, Relaxed);
+    assert_eq!(table.get(key, Threshold(1)), None);
+    table.moving.store(first, Relaxed);
+    assert_eq!(table.get(key, Threshold(1)).map(|known| known.pair), Some(pair(3, 4)));
+}
+
+/// The entry that moves into a bucket takes an empty place first, then that of less work.
+#[test]
+fn an_entry_moves_to_the_place_that_costs_least() {
+    let entry = |key: u128, work| (Scrambled::new(key), Entry::new(Threshold(1), pair(1, 1), work));
+    let moved = |there: &[(u128, u32)], key, work| {
+        let empty = || [0; 4].map(AtomicU64::new);
+        let bucket = Bucket { big: empty(), recent: empty() };
+        for (&(key, work), place) in there.iter().zip([&bucket.big, &bucket.recent]) {
+            let (key, entry) = entry(key, work);
+            Words::new(key, entry).write(place);
+        }
+        let (key, entry) = entry(key, work);
+        bucket.take_over(key, Words::new(key, entry));
+        [&bucket.big, &bucket.recent].map(|place| {
+            let words = Words::read(place);
+            (!words.is_empty()).then(|| words.work())
+        })
+    };
+    assert_eq!(moved(&[], 1, 5), [Some(5), None]);
+    assert_eq!(moved(&[(2, 4)], 1, 5), [Some(4), Some(5)]);
+    assert_eq!(moved(&[(2, 6)], 1, 5), [Some(6), Some(5)]);
+    assert_eq!(moved(&[(1, 4)], 1, 5), [Some(4), None], "what was found since is newer");
+    assert_eq!(moved(&[(2, 4), (3, 9)], 1, 5), [Some(5), Some(9)]);
+    assert_eq!(moved(&[(2, 5), (3, 9)], 1, 5), [Some(5), Some(5)]);
+    assert_eq!(moved(&[(2, 6), (3, 9)], 1, 5), [Some(6), Some(5)]);
+}
+
 /// Threads fill a table that grows; what they read is what was written.
 #[test]
 fn a_table_grows_while_others_use_it() {
@@ -195,6 +288,18 @@ fn solved_positions_travel_from_table_to_table() {
     assert_eq!(tables[1].take_solved(), [], "what was learnt is not told again");
 }
 
+#[test]
+fn of_too_many_solved_positions_those_with_most_work_are_told() {
+    let table = TranspositionTable::with_bytes(0).unwrap();
+    table.keep_solved_from(1);
+    for work in 1..=4097 {
+        table.put(u128::from(work), Threshold(1), EffortPair::PROVED, work);
+    }
+    let works: BTreeSet<u32> = table.take_solved().iter().map(|solved| solved.work).collect();
+    // The upper half of the first 4096, and the last one.
+    assert_eq!(works, (2049..=4097).collect());
+}
+
 /// A table that knows of the position with key 7 that its value is 3.
 fn table_with_a_value() -> TranspositionTable {
     let table = TranspositionTable::with_bytes(0).unwrap();
@@ -218,6 +323,15 @@ fn facts_that_exclude_each_other_stop_a_debug_build() {
 fn a_fact_that_no_game_has_stops_a_debug_build() {
     let table = TranspositionTable::with_bytes(0).unwrap();
     table.put(7, Threshold(0), EffortPair::DISPROVED, 5);
+}
+
+#[cfg(debug_assertions)]
+#[test]
+#[should_panic = "thresholds up to 0 were proved and from 255 on disproved, and now threshold 255 is \
+                  proved"]
+fn a_threshold_beyond_all_games_stops_a_debug_build() {
+    let table = TranspositionTable::with_bytes(0).unwrap();
+    table.put(7, Threshold(255), EffortPair::PROVED, 5);
 }
 
 #[test]

@@ -6,14 +6,12 @@
 //! read a word before they write it, as searches do; so the models say how much has to be seen.
 //! Writers that read nothing and one reader are tried in full.
 
-use std::collections::HashSet;
-
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64 as ModelWord;
 use loom::thread::spawn;
 
 use super::*;
-use crate::table::entry::{Place, Word, Words};
+use crate::table::entry::{Place, Word};
 
 impl Word for ModelWord {
     fn read(&self) -> u64 {
@@ -62,7 +60,7 @@ fn assert_true(key: u128, entry: Entry) {
 }
 
 /// All that the readers of a model saw, in all of its runs.
-type Seen = Mutex<HashSet<Vec<u64>>>;
+type Seen = Mutex<BTreeSet<Vec<u64>>>;
 
 /// Runs a model in every way, with at most so many interruptions of threads in each. Returns how many
 /// different things its readers saw: a model in which threads hardly meet shows nothing.

@@ -1,10 +1,8 @@
 //! Torn entries: a place that holds words of several writes, in every mix. Whoever asks is told
 //! nothing that was not written of that very position.
 
-use std::collections::BTreeSet;
-
 use super::*;
-use crate::table::entry::{Place, Words};
+use crate::table::entry::Place;
 
 /// What one search found out about a position.
 #[derive(Clone, Copy, Debug)]
