@@ -16,8 +16,8 @@ use jlpns_coordinator::written::snapshot_to_bytes;
 use jlpns_games::connect4::Connect4;
 use jlpns_games::{Game, Goal, MoveList, Outcome};
 use jlpns_journal::{Header, Journal, Order, Record, Writer};
-use jlpns_search::graph::Selection;
 use jlpns_search::{Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job};
+use jlpns_solve::belief::Identity;
 use jlpns_solve::{Action, Event, LeaseId, Snapshot, Solve, SolveSettings, WorkerId, WorkerInfo};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -29,26 +29,17 @@ const SLOTS: u32 = 64;
 /// For three outcomes, or for a goal.
 fn settings(goal: Option<Goal>) -> SolveSettings {
     SolveSettings {
-        spec: "connect4:7x6".parse().expect("a spec"),
-        moves: Vec::new(),
         sub_search: if goal.is_some() { Algorithm::Pns } else { Algorithm::Gpns },
         goal,
         initialisation: Initialisation::Unit,
         knowledge: false,
-        merge: true,
-        selection: Selection::Locking,
         job_nodes: 1,
-        most_jobs_a_second: None,
-        await_workers: 1,
         memory: 1 << 36,
         lease_length: Duration::from_secs(60),
         report_interval: Duration::from_secs(1),
         stall_after: Duration::from_secs(600),
-        recheck: 0.0,
-        share: false,
-        journal: false,
-        leases_ahead: false,
         snapshot_records: u64::MAX,
+        ..SolveSettings::new("connect4:7x6".parse().expect("a spec"))
     }
 }
 
@@ -68,7 +59,14 @@ struct Bench {
 impl Bench {
     fn new(goal: Option<Goal>) -> Bench {
         let mut solve = Solve::new(settings(goal)).expect("no moves");
-        let info = WorkerInfo { name: "w".to_owned(), slots: SLOTS, memory: 0, instance: 1 };
+        let info = WorkerInfo {
+            name: "w".to_owned(),
+            identity: Identity::default(),
+            build: String::new(),
+            slots: SLOTS,
+            memory: 0,
+            instance: 1,
+        };
         solve.handle(Event::Joined { worker: WORKER, info }, Duration::ZERO).expect("it joins");
         let game = Connect4::new(7, 6).expect("a size in range");
         let mut bench = Bench { solve, game, out: VecDeque::new(), rng: StdRng::seed_from_u64(1) };

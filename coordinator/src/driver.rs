@@ -6,6 +6,7 @@
 mod handle;
 mod messages;
 mod outbox;
+mod own_searches;
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
@@ -19,11 +20,11 @@ use jlpns_journal::Notice;
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::{
-    Action, Event, LeaseId, Record, Refusal, ResumeError, SOLVED_FROM, Solve, SolveStatus,
-    WorkerId, WorkerInfo,
+    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
 };
 use messages::{denied, millis, post, split};
 use outbox::Outbox;
+use own_searches::OwnSearches;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
@@ -71,9 +72,9 @@ pub enum DriverError {
     /// The journal cannot be written or read.
     #[error(transparent)]
     Recorder(#[from] RecorderError),
-    /// The tree cannot be built anew.
-    #[error("the tree cannot be built anew: {0}")]
-    Rebuild(#[from] ResumeError),
+    /// The coordinator cannot search by itself.
+    #[error("the coordinator cannot search again what machines claim: {0}")]
+    OwnSearches(String),
 }
 
 /// Runs a solve: see the module's page.
@@ -82,8 +83,7 @@ pub struct Driver {
     recorder: Option<Recorder>,
     /// Records that are to be written at the next flush.
     records: Vec<(u64, Arc<Record>)>,
-    /// Whether the solve wants its tree built anew.
-    rebuild: bool,
+    own_searches: OwnSearches,
     config: DriverConfig,
     commands: mpsc::Receiver<Command>,
     handle: DriverHandle,
@@ -102,12 +102,13 @@ impl Driver {
     pub fn new(solve: Solve, recorder: Option<Recorder>, config: DriverConfig) -> Driver {
         debug_assert_eq!(solve.settings().journal, recorder.is_some());
         let (handle, commands) = DriverHandle::new();
+        let own_searches = OwnSearches::new(solve.settings().spec.clone(), handle.clone());
         let began = Instant::now();
         Driver {
             solve,
             recorder,
             records: Vec::new(),
-            rebuild: false,
+            own_searches,
             config,
             commands,
             handle,
@@ -152,9 +153,8 @@ impl Driver {
                 }
             }
             self.flush();
-            if std::mem::take(&mut self.rebuild) {
-                self.build_anew().await?;
-                self.flush();
+            if let Some(trouble) = self.own_searches.trouble() {
+                return Err(DriverError::OwnSearches(trouble));
             }
             self.tell_of_shed_nodes();
         }
@@ -171,6 +171,7 @@ impl Driver {
 
     /// Sees to it that all that was reported is durable.
     async fn stop(mut self) -> Result<Solve, DriverError> {
+        self.own_searches.stop();
         let end = Instant::now() + LAST_RECORDS;
         loop {
             // Or workers would send those reports to the next coordinator again.
@@ -185,9 +186,7 @@ impl Driver {
             }
         }
         if let Some(recorder) = self.recorder.take() {
-            if self.solve.is_sound() {
-                recorder.snapshot(self.solve.snapshot());
-            }
+            recorder.snapshot(self.solve.snapshot());
             recorder.finish().await?;
         }
         Ok(self.solve)
@@ -211,19 +210,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Builds the tree anew from what is durable and counts.
-    async fn build_anew(&mut self) -> Result<(), DriverError> {
-        let (snapshots, records) = match self.recorder.take() {
-            None => (Vec::new(), Vec::new()),
-            Some(recorder) => {
-                let (recorder, snapshots, records) = recorder.read_anew().await?;
-                self.recorder = Some(recorder);
-                (snapshots, records)
-            }
-        };
-        Ok(self.solve.rebuild(snapshots, records, self.began.elapsed())?)
-    }
-
     /// Says that the tree is full: at the first time, and when ten times as much has been shed.
     fn tell_of_shed_nodes(&mut self) {
         let shed = self.solve.shed_nodes();
@@ -245,6 +231,9 @@ impl Driver {
             Command::Join { worker, info, connection } => self.join(worker, info, connection),
             Command::Batch { worker, events, declines } => self.batch(worker, events, declines),
             Command::Leave { worker } => self.leave(worker, "its stream has ended"),
+            Command::Searched { number, findings, elapsed } => {
+                self.tell(Event::Searched { number, findings, elapsed });
+            }
             Command::Status { reply } => {
                 let status = self.solve.status(self.now());
                 // Whoever asked may have gone.
@@ -260,6 +249,7 @@ impl Driver {
             solve_id: self.config.solve_id.clone(),
             spec: self.config.spec.clone(),
             heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
+            build: jlpns_proto::BUILD.to_owned(),
             solved_from: if self.solve.settings().share { SOLVED_FROM } else { 0 },
         };
         // The solve may not want it, and says so before there is a welcome.
@@ -352,13 +342,14 @@ impl Driver {
 
     fn sort(&mut self, action: Action) {
         match action {
-            Action::Lease { worker, lease, job, deadline, report_interval } => {
+            Action::Lease { worker, lease, job, deadline, report_interval, seal } => {
                 debug!("{lease} to {worker}: {job:?}");
                 self.outbox.of(worker).leases.push(v1::Lease {
                     lease_id: lease.0,
                     job: Some(v1::Job::from(&job)),
                     deadline_ms: millis(deadline),
                     report_interval_ms: millis(report_interval),
+                    seal,
                 });
             }
             Action::Cancel { worker, lease } => {
@@ -389,12 +380,7 @@ impl Driver {
                     recorder.snapshot(*snapshot);
                 }
             }
-            Action::Settled { through } => {
-                if let Some(recorder) = &self.recorder {
-                    recorder.settled(through);
-                }
-            }
-            Action::Rebuild => self.rebuild = true,
+            Action::Search { number, job } => self.own_searches.begin(number, job),
             Action::Notify(notice) => warn!("{notice}"),
             // The end is told once the loop has seen the answer.
             Action::Over => {}

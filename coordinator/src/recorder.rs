@@ -1,7 +1,7 @@
 //! Keeping a solve in a journal, and taking it up from there.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jlpns_games::spec::format_moves;
@@ -65,11 +65,9 @@ pub fn take_up(
     let (solve, unreadable) = resume(&settings, opened.snapshots, opened.records)?;
     let (notices, inbox) = unbounded_channel();
     let recorder = Recorder {
-        directory: directory.to_owned(),
-        header: opened.header.clone(),
         writer: start(opened.journal, notices.clone())?,
         pace: 0,
-        notices,
+        _notices: notices,
         inbox,
     };
     let solve_id = opened.header.solve_id;
@@ -105,8 +103,8 @@ fn first_lease() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX).saturating_mul(1 << 20)
 }
 
-/// Takes a solve up. What the newest snapshot stands for is not even read, unless it turns out that
-/// a worker has lied.
+/// Takes a solve up. What the newest snapshot stands for is not even read, unless that snapshot is
+/// unfit.
 fn resume(
     settings: &SolveSettings,
     snapshots: Vec<jlpns_journal::Snapshot>,
@@ -117,12 +115,10 @@ fn resume(
         let after = records.partition_point(|record| record.number <= newest.through);
         let rest = records.split_off(after);
         let (newest, later, unreadable) = read(vec![newest.clone()], rest.clone())?;
-        let lied = later.iter().any(|(_, record)| matches!(record, Record::Quarantined { .. }));
-        if !lied && unreadable.is_empty() {
-            let solve = Solve::resume(settings.clone(), first_lease, newest, later);
-            if let Ok(solve) = solve {
-                return Ok((solve, unreadable));
-            }
+        if unreadable.is_empty()
+            && let Ok(solve) = Solve::resume(settings.clone(), first_lease, newest, later)
+        {
+            return Ok((solve, unreadable));
         }
         records.extend(rest);
     }
@@ -174,12 +170,11 @@ const LONGEST_PACE: u64 = 10;
 /// Writes what a solve wants to be kept.
 #[derive(Debug)]
 pub struct Recorder {
-    directory: PathBuf,
-    header: Header,
     writer: Writer,
     /// The pace that the writer was told last, in milliseconds.
     pace: u64,
-    notices: UnboundedSender<Notice>,
+    /// Keeps the other end open when the writer has gone.
+    _notices: UnboundedSender<Notice>,
     inbox: UnboundedReceiver<Notice>,
 }
 
@@ -203,39 +198,17 @@ impl Recorder {
         self.writer.order(Order::Append(records.into_iter().map(encode).collect()));
     }
 
-    /// Orders a snapshot to be written.
+    /// Orders a snapshot to be written: what it stands for need not be kept otherwise.
     pub(crate) fn snapshot(&self, snapshot: Snapshot) {
         let through = snapshot.through;
         let bytes = written::snapshot_to_bytes(snapshot);
-        self.writer.order(Order::Snapshot { through, settled: false, bytes });
-    }
-
-    /// Orders that what a snapshot stands for is not kept otherwise any more.
-    pub(crate) fn settled(&self, through: u64) {
-        self.writer.order(Order::Settle { through });
+        self.writer.order(Order::Snapshot { through, settled: true, bytes });
     }
 
     /// What the writer tells next.
     pub(crate) async fn notice(&mut self) -> Notice {
         // This end of the channel is never the last.
         self.inbox.recv().await.unwrap_or(Notice::Room)
-    }
-
-    /// Writes all that was ordered, and reads the whole journal.
-    pub(crate) async fn read_anew(
-        self,
-    ) -> Result<(Recorder, Vec<Snapshot>, Vec<(u64, Record)>), RecorderError> {
-        let Recorder { directory, header, writer, pace: _, notices, inbox } = self;
-        let (path, asked) = (directory.clone(), header.clone());
-        let reading = spawn_blocking(move || -> Result<_, RecorderError> {
-            writer.finish()?;
-            let opened = Journal::open(&path, &asked)?;
-            let (snapshots, records, _) = read(opened.snapshots, opened.records)?;
-            Ok((opened.journal, snapshots, records))
-        });
-        let (journal, snapshots, records) = reading.await??;
-        let writer = start(journal, notices.clone())?;
-        Ok((Recorder { directory, header, writer, pace: 0, notices, inbox }, snapshots, records))
     }
 
     /// Waits until all that was ordered is on disk.

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_admission::{Door, Seat};
-use jlpns_proto::convert::{WireError, at_most, in_range, moves, solved_positions, worker_name};
+use jlpns_proto::convert::{
+    WireError, at_most, in_range, label, moves, solved_positions, worker_name,
+};
 use jlpns_proto::v1::solver_server::Solver;
 use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
 use jlpns_search::{Findings, Question};
+use jlpns_solve::belief::Identity;
 use jlpns_solve::{Event, LeaseId, Subject, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -60,13 +63,14 @@ impl Solver for SolverService {
         request: Request<Streaming<v1::WorkerMessage>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
         let seat = self.door.seat(request.extensions())?;
+        let (certificate, address) = jlpns_admission::shown(request.extensions());
         let mut inbound = request.into_inner();
         let hello = timeout(HELLO_TIMEOUT, next(&mut inbound)).await.map_err(|_| {
             let seconds = HELLO_TIMEOUT.as_secs();
             Status::deadline_exceeded(format!("no hello within {seconds} s; it must come first"))
         })??;
         let info = match hello {
-            Some(Kind::Hello(hello)) => worker_info(hello)?,
+            Some(Kind::Hello(hello)) => worker_info(hello, certificate, address)?,
             Some(Kind::Batch(_)) => {
                 return Err(invalid("the first message is a batch; it must be a hello"));
             }
@@ -139,7 +143,11 @@ async fn listen(
 }
 
 /// Checks a Hello.
-fn worker_info(hello: v1::Hello) -> Result<WorkerInfo, Status> {
+fn worker_info(
+    hello: v1::Hello,
+    certificate: Option<String>,
+    address: String,
+) -> Result<WorkerInfo, Status> {
     if hello.protocol_version != PROTOCOL_VERSION {
         return Err(Status::failed_precondition(format!(
             "the worker speaks protocol version {}, this coordinator version {PROTOCOL_VERSION}; \
@@ -150,8 +158,11 @@ fn worker_info(hello: v1::Hello) -> Result<WorkerInfo, Status> {
     worker_name(&hello.name).map_err(invalid)?;
     let slots = u64::from(hello.slots);
     in_range("hello.slots", slots, 1, u64::from(MAX_SLOTS)).map_err(invalid)?;
-    let v1::Hello { name, slots, memory_bytes: memory, instance, .. } = hello;
-    Ok(WorkerInfo { name, slots, memory, instance })
+    label("hello.machine", &hello.machine).map_err(invalid)?;
+    label("hello.build", &hello.build).map_err(invalid)?;
+    let v1::Hello { name, slots, memory_bytes: memory, instance, machine, build, .. } = hello;
+    let identity = Identity { certificate, machine, address };
+    Ok(WorkerInfo { name, identity, build, slots, memory, instance })
 }
 
 /// Checks a message after the Hello.
@@ -209,5 +220,6 @@ fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireErro
 fn subject(subject: v1::Subject) -> Result<Subject, WireError> {
     let moves = moves("report.subject.moves", &subject.moves)?;
     let question = subject.question.ok_or(WireError::Missing("report.subject.question"))?;
-    Ok(Subject { moves, question: Question::try_from(question)? })
+    let (budget, seal) = (subject.budget, subject.seal);
+    Ok(Subject { moves, question: Question::try_from(question)?, budget, seal })
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use jlpns_games::Move;
-use jlpns_proto::convert::{WireError, moves};
+use jlpns_proto::convert::{WireError, in_range, moves};
 use jlpns_proto::prost::{DecodeError, Message};
 use jlpns_proto::v1;
 use jlpns_proto::v1::journal_record::Kind;
 use jlpns_search::{Findings, Question};
-use jlpns_solve::{Claim, LeaseId, Record, Report, Snapshot, Standing};
+use jlpns_solve::belief::{Claims, ClaimsError, Identity, Machine, MachineId};
+use jlpns_solve::{LeaseId, Record, Report, Snapshot};
 
 /// Why bytes are no record or snapshot.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,13 +20,16 @@ pub enum ReadError {
     /// A field of the message is wrong.
     #[error("it has a wrong field: {0}")]
     Field(#[from] WireError),
+    /// The claims of a snapshot are wrong.
+    #[error(transparent)]
+    Claims(#[from] ClaimsError),
 }
 
 /// A record as bytes.
 pub fn record_to_bytes(record: &Record) -> Vec<u8> {
     let kind = match record {
         Record::Report(report) => Kind::Report(v1::RecordedReport {
-            worker: report.worker.clone(),
+            machine: report.machine.0,
             lease_id: report.lease.0,
             moves: codes(&report.moves),
             question: Some(report.question.into()),
@@ -33,12 +37,21 @@ pub fn record_to_bytes(record: &Record) -> Vec<u8> {
             elapsed_us: micros(report.elapsed),
         }),
         Record::Split { moves } => Kind::Split(v1::RecordedSplit { moves: codes(moves) }),
-        Record::Confirmed { worker, through } => {
-            let worker = worker.clone();
-            Kind::Confirmation(v1::RecordedConfirmation { worker, through: *through })
+        Record::Machine { identity, name } => {
+            let machine =
+                Machine { identity: identity.clone(), name: name.clone(), ..Machine::default() };
+            Kind::Machine(machine_to_wire(machine))
         }
-        Record::Quarantined { worker, after } => {
-            Kind::Quarantine(v1::RecordedQuarantine { worker: worker.clone(), after: *after })
+        Record::Secret(secret) => Kind::Secret(secret.to_le_bytes().to_vec()),
+        Record::PutOut { machine } => Kind::PutOut(machine.0),
+        Record::Reinstated { machine } => Kind::Reinstated(machine.0),
+        Record::TakenBack { at: (key, threshold), moves } => {
+            Kind::TakenBack(v1::RecordedTakenBack {
+                key_low: *key as u64,
+                key_high: (*key >> 64) as u64,
+                threshold: u32::from(*threshold),
+                moves: codes(moves),
+            })
         }
     };
     v1::JournalRecord { kind: Some(kind) }.encode_to_vec()
@@ -49,7 +62,7 @@ pub fn record_from_bytes(bytes: &[u8]) -> Result<Record, ReadError> {
     let record = v1::JournalRecord::decode(bytes)?;
     Ok(match record.kind.ok_or(WireError::Missing("record.kind"))? {
         Kind::Report(report) => Record::Report(Report {
-            worker: report.worker,
+            machine: MachineId(report.machine),
             lease: LeaseId(report.lease_id),
             moves: moves("record.moves", &report.moves)?,
             question: Question::try_from(
@@ -61,26 +74,24 @@ pub fn record_from_bytes(bytes: &[u8]) -> Result<Record, ReadError> {
             elapsed: Duration::from_micros(report.elapsed_us),
         }),
         Kind::Split(split) => Record::Split { moves: moves("record.moves", &split.moves)? },
-        Kind::Confirmation(v1::RecordedConfirmation { worker, through }) => {
-            Record::Confirmed { worker, through }
+        Kind::Machine(machine) => {
+            let Machine { identity, name, .. } = machine_from_wire(machine);
+            Record::Machine { identity, name }
         }
-        Kind::Quarantine(v1::RecordedQuarantine { worker, after }) => {
-            Record::Quarantined { worker, after }
+        Kind::Secret(bytes) => Record::Secret(secret("record.secret", &bytes)?),
+        Kind::PutOut(machine) => Record::PutOut { machine: MachineId(machine) },
+        Kind::Reinstated(machine) => Record::Reinstated { machine: MachineId(machine) },
+        Kind::TakenBack(taken) => {
+            let key = u128::from(taken.key_high) << 64 | u128::from(taken.key_low);
+            let threshold = in_range("record.threshold", u64::from(taken.threshold), 0, 255)?;
+            let moves = moves("record.moves", &taken.moves)?;
+            Record::TakenBack { at: (key, threshold as u8), moves }
         }
     })
 }
 
 /// A snapshot as bytes; the number of its last record is kept beside it.
 pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
-    let standing = |(name, standing): (String, Standing)| v1::WorkerStanding {
-        name,
-        confirmed: standing.confirmed,
-        refused: standing.refused,
-        confirmed_through: standing.confirmed_through,
-        last_report: standing.last_report,
-        last_claim: standing.last_claim,
-        quarantined: standing.quarantined,
-    };
     v1::JournalSnapshot {
         jobs: snapshot.jobs,
         nodes: snapshot.nodes,
@@ -88,10 +99,11 @@ pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
         search_us: micros(snapshot.search_time),
         without_room: snapshot.without_room,
         reported_best: snapshot.reported_best.map(|mv| u32::from(mv.0)),
-        standings: snapshot.standings.into_iter().map(standing).collect(),
         ended: snapshot.ended.into_iter().flat_map(|(first, last)| [first, last]).collect(),
         tree: snapshot.tree,
-        claims: snapshot.claims.into_iter().map(claim_to_wire).collect(),
+        secret: snapshot.secret.to_le_bytes().to_vec(),
+        machines: snapshot.machines.into_iter().map(machine_to_wire).collect(),
+        claims: snapshot.claims.to_bytes(),
     }
     .encode_to_vec()
 }
@@ -100,19 +112,8 @@ pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
 pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadError> {
     let snapshot = v1::JournalSnapshot::decode(bytes)?;
     let best: Vec<u32> = snapshot.reported_best.into_iter().collect();
-    let standing = |standing: v1::WorkerStanding| {
-        let held = Standing {
-            confirmed: standing.confirmed,
-            refused: standing.refused,
-            confirmed_through: standing.confirmed_through,
-            last_report: standing.last_report,
-            last_claim: standing.last_claim,
-            quarantined: standing.quarantined,
-        };
-        (standing.name, held)
-    };
-    let claims: Result<Vec<Claim>, WireError> =
-        snapshot.claims.into_iter().map(claim_from_wire).collect();
+    let machines: Vec<Machine> = snapshot.machines.into_iter().map(machine_from_wire).collect();
+    let claims = Claims::from_bytes(&snapshot.claims, machines.len())?;
     Ok(Snapshot {
         through,
         jobs: snapshot.jobs,
@@ -121,7 +122,7 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
         search_time: Duration::from_micros(snapshot.search_us),
         without_room: snapshot.without_room,
         reported_best: moves("snapshot.reported_best", &best)?.first().copied(),
-        standings: snapshot.standings.into_iter().map(standing).collect(),
+        secret: secret("snapshot.secret", &snapshot.secret)?,
         ended: snapshot
             .ended
             .as_chunks::<2>()
@@ -130,35 +131,38 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
             .map(|&[first, last]| (first, last))
             .collect(),
         tree: snapshot.tree,
-        claims: claims?,
+        machines,
+        claims,
     })
 }
 
-fn claim_to_wire(claim: Claim) -> v1::WaitingClaim {
-    let verdict = |verdict: Option<bool>| verdict.map_or(0, |holds| 1 + u32::from(holds));
-    v1::WaitingClaim {
-        number: claim.number,
-        worker: claim.worker,
-        moves: codes(&claim.moves),
-        question: Some(claim.question.into()),
-        verdicts: claim.verdicts.into_iter().map(verdict).collect(),
-        budget: claim.budget,
-        against: claim.against,
+fn machine_to_wire(machine: Machine) -> v1::RecordedMachine {
+    let Identity { certificate, machine: id, address } = machine.identity;
+    v1::RecordedMachine {
+        certificate,
+        machine: id,
+        address,
+        name: machine.name,
+        claims: machine.claims,
+        confirmed: machine.confirmed,
+        quarantined: machine.quarantined,
     }
 }
 
-fn claim_from_wire(claim: v1::WaitingClaim) -> Result<Claim, WireError> {
-    let moves = moves("claim.moves", &claim.moves)?;
-    let question = Question::try_from(claim.question.ok_or(WireError::Missing("claim.question"))?)?;
-    let verdicts = claim.verdicts.into_iter().map(|said| match said {
-        0 => None,
-        said => Some(said == 2),
-    });
-    let (number, worker) = (claim.number, claim.worker);
-    let mut waiting =
-        Claim::new(number, worker, (moves, question), verdicts.collect(), claim.budget);
-    waiting.against = claim.against;
-    Ok(waiting)
+fn machine_from_wire(machine: v1::RecordedMachine) -> Machine {
+    let v1::RecordedMachine { certificate, machine: id, address, .. } = machine;
+    Machine {
+        identity: Identity { certificate, machine: id, address },
+        name: machine.name,
+        claims: machine.claims,
+        confirmed: machine.confirmed,
+        quarantined: machine.quarantined,
+    }
+}
+
+fn secret(field: &'static str, bytes: &[u8]) -> Result<u128, WireError> {
+    let bytes = bytes.try_into().map_err(|_| WireError::Missing(field))?;
+    Ok(u128::from_le_bytes(bytes))
 }
 
 fn codes(moves: &[Move]) -> Vec<u32> {

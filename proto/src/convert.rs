@@ -10,7 +10,7 @@ use jlpns_search::{
     SolvedPosition,
 };
 
-use crate::{MAX_BATCH, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
+use crate::{MAX_BATCH, MAX_LABEL, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
 
 /// The most thresholds that a question can ask: a scale has at most 255 outcomes.
 const MAX_THRESHOLDS: usize = 254;
@@ -45,6 +45,9 @@ pub enum WireError {
         /// The enum.
         of: &'static str,
     },
+    /// A text that would break the line of a log.
+    #[error("{0} has a control character; it must have none")]
+    Control(&'static str),
     /// A list that is too long.
     #[error("{field} has {len} entries; it may have at most {most}")]
     TooLong {
@@ -119,6 +122,12 @@ pub fn worker_name(name: &str) -> Result<(), WireError> {
     let sound =
         (1..=MAX_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if sound { Ok(()) } else { Err(WireError::Name) }
+}
+
+/// Checks a text for people or for comparing, such as `hello.machine`.
+pub fn label(field: &'static str, text: &str) -> Result<(), WireError> {
+    in_range(field, text.chars().count() as u64, 0, MAX_LABEL as u64)?;
+    if text.chars().any(char::is_control) { Err(WireError::Control(field)) } else { Ok(()) }
 }
 
 fn outcome(field: &'static str, index: u32) -> Result<Outcome, WireError> {
@@ -269,9 +278,10 @@ impl From<&Job> for v1::Job {
 }
 
 impl From<&Job> for v1::Subject {
+    /// Without a seal, which is the lease's.
     fn from(job: &Job) -> v1::Subject {
         let moves = job.moves.iter().map(|mv| u32::from(mv.0)).collect();
-        v1::Subject { moves, question: Some(job.question.into()) }
+        v1::Subject { moves, question: Some(job.question.into()), budget: job.budget, seal: 0 }
     }
 }
 

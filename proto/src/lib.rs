@@ -17,6 +17,12 @@ pub mod v1 {
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
 pub const PROTOCOL_VERSION: u32 = 1;
 
+/// This build, for people: its version, and what it was built from.
+pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("JLPNS_COMMIT"));
+
+/// The longest name of a machine or a build, in characters.
+pub const MAX_LABEL: usize = 128;
+
 /// The descriptors of the contract, for gRPC reflection.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/jlpns.v1.bin"));
 

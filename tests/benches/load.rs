@@ -115,6 +115,7 @@ impl Worker {
             slots,
             memory_bytes: 0,
             instance: number as u64 + 1,
+            ..v1::Hello::default()
         };
         let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
         outbound.send(hello).await.expect("room for a message");

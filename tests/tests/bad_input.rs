@@ -49,9 +49,10 @@ fn specs() {
 }
 
 #[test]
-fn sharing_and_rechecks() {
-    let args = ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--recheck", "0.5"];
-    refused(&args, &["--recheck 0.5", "--share", "leave one of them out"]);
+fn sharing_and_confirming() {
+    let args =
+        ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--confirm", "answer"];
+    refused(&args, &["--confirm answer", "--share", "leave one of them out"]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use tracing::{error, warn};
 use tracing_subscriber::EnvFilter;
 
 use crate::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
+use crate::machine;
 
 /// The memory of one slot when nothing else is said, in bytes.
 const MEMORY_OF_A_SLOT: u64 = 512 << 20;
@@ -46,8 +47,18 @@ struct Arguments {
     #[arg(long, value_name = "N", env = "JLPNS_NAME", value_parser = name)]
     name: Option<String>,
 
+    /// What tells this machine from others, the same after a restart: what one machine claims,
+    /// another confirms [default: a hash of the system's machine id]
+    #[arg(long, value_name = "ID", env = "JLPNS_MACHINE", value_parser = label)]
+    machine: Option<String>,
+
     #[command(flatten)]
     credentials: CredentialFlags,
+}
+
+fn label(text: &str) -> Result<String, String> {
+    jlpns_proto::convert::label("the id", text).map_err(|error| error.to_string())?;
+    Ok(text.to_owned())
 }
 
 fn name(text: &str) -> Result<String, String> {
@@ -91,6 +102,7 @@ fn work(arguments: Arguments, dial: Dial, games: Games) -> anyhow::Result<Worker
     let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
     let slots = arguments.slots.unwrap_or(cores.min(jlpns_proto::MAX_SLOTS));
     let config = WorkerConfig {
+        machine: arguments.machine.unwrap_or_else(machine::identity),
         name: arguments.name.unwrap_or_else(|| {
             format!("{}-{}", gethostname::gethostname().to_string_lossy(), process::id())
         }),

@@ -29,6 +29,8 @@ mod session;
 pub struct WorkerConfig {
     /// Its name, for people: 1 to 128 characters.
     pub name: String,
+    /// What tells its machine from others, the same after a restart; empty if nothing does.
+    pub machine: String,
     /// How many searches it runs at a time, 1 to 1024.
     pub slots: u32,
     /// The memory for the nodes and tables of all its searches, in bytes.

@@ -1,9 +1,11 @@
 //! The worker of jlpns: it keeps a connection to its coordinator, and its slots at work.
 //!
 //! - [`client`]: what keeps a worker connected to its coordinator.
+//! - [`machine`]: what tells its machine from others.
 //! - [`slots`]: the threads that run the searches of jobs.
 //! - [`cli`]: the command line.
 
 pub mod cli;
 pub mod client;
+pub mod machine;
 pub mod slots;

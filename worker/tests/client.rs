@@ -126,6 +126,7 @@ fn welcome(solve_id: &str) -> v1::Welcome {
         spec: "connect4:4x4".to_owned(),
         heartbeat_interval_ms: 1,
         solved_from: 0,
+        ..v1::Welcome::default()
     }
 }
 
@@ -143,6 +144,7 @@ fn lease(lease_id: u64) -> v1::Lease {
         job: Some(v1::Job::from(&job)),
         deadline_ms: 30_000,
         report_interval_ms: 3_600_000,
+        ..v1::Lease::default()
     }
 }
 
@@ -206,6 +208,7 @@ impl Stage {
         let searching = Arc::new(Patient { begun: to_begun, may_end: may_end.clone() });
         let config = WorkerConfig {
             name: "hamlet".to_owned(),
+            machine: "elsinore".to_owned(),
             slots,
             memory: 1 << 20,
             backoff: Backoff { first: Duration::from_micros(10), most: Duration::from_micros(100) },
@@ -239,6 +242,8 @@ async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
         slots: 1,
         memory_bytes: 1 << 20,
         instance: hello.instance,
+        machine: "elsinore".to_owned(),
+        build: jlpns_proto::BUILD.to_owned(),
     };
     assert_eq!(hello, expected);
     assert_ne!(hello.instance, 0, "it tells its process from others");
@@ -483,6 +488,7 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
     let searching = Arc::new(Patient { begun: to_begun, may_end: Arc::default() });
     let config = WorkerConfig {
         name: "ophelia".to_owned(),
+        machine: String::new(),
         slots: 1,
         memory: 1 << 20,
         backoff: Backoff { first: Duration::from_secs(3600), most: Duration::from_secs(3600) },

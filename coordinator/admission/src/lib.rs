@@ -9,6 +9,8 @@
 pub mod check;
 pub mod incoming;
 pub mod room;
+mod shown;
+pub use shown::shown;
 pub mod strangers;
 pub mod tls;
 pub mod visitor;

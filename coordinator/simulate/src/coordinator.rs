@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use jlpns_games::spec::MoveError;
 use jlpns_search::{Findings, Job, SolvedPosition};
+use jlpns_solve::belief::Identity;
 use jlpns_solve::{
     Action, Event, LeaseId, Solve, SolveEnd, SolveSettings, SolveStatus, WorkerId, WorkerInfo,
 };
@@ -74,7 +75,6 @@ impl VirtualCoordinator {
             await_workers,
             lease_length: LEASE_LENGTH,
             stall_after: LEASE_LENGTH,
-            recheck: 0.0,
             journal: false,
             ..settings.clone()
         };
@@ -87,7 +87,9 @@ impl VirtualCoordinator {
     pub fn join(&mut self, cluster: Cluster, memory: u64) -> Vec<(WorkerId, Order)> {
         for number in 1..=u64::from(cluster.workers) {
             let name = format!("virtual {number}");
-            let info = WorkerInfo { name, slots: cluster.slots_per_worker, memory, instance: 0 };
+            let identity = Identity { machine: name.clone(), ..Identity::default() };
+            let (slots, build) = (cluster.slots_per_worker, String::new());
+            let info = WorkerInfo { name, identity, build, slots, memory, instance: 0 };
             self.tell(Event::Joined { worker: WorkerId(number), info }, Duration::ZERO);
         }
         self.orders()

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use jlpns_games::spec::{GameSpec, position_after};
 use jlpns_games::{Outcome, with_game};
-use jlpns_search::graph::Selection;
 use jlpns_search::search::Observer;
 use jlpns_search::searcher::Searching;
 use jlpns_search::sub_search::SubSearches;
-use jlpns_search::{Algorithm, Findings, Initialisation, Job};
+use jlpns_search::{Algorithm, Findings, Job};
 use jlpns_solve::SolveSettings;
 use proptest::prelude::*;
 
@@ -19,26 +18,13 @@ use super::*;
 
 fn simulation(spec: &str, sub_search: Algorithm, job_nodes: u64) -> Simulation {
     let settings = SolveSettings {
-        spec: spec.parse().unwrap(),
-        moves: Vec::new(),
-        goal: None,
         sub_search,
-        initialisation: Initialisation::Mobility,
         knowledge: false,
-        merge: true,
-        selection: Selection::Locking,
         job_nodes,
-        most_jobs_a_second: None,
-        await_workers: 1,
         memory: 1 << 24,
-        lease_length: Duration::from_secs(30),
-        report_interval: Duration::from_secs(2),
-        stall_after: Duration::from_secs(120),
-        recheck: 0.0,
-        share: false,
-        journal: false,
         leases_ahead: true,
         snapshot_records: 1_000,
+        ..SolveSettings::new(spec.parse().unwrap())
     };
     Simulation {
         settings,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use jlpns_games::Move;
 use jlpns_search::{Findings, Job, Question, SolvedPosition};
 
+use super::belief::Identity;
 use super::notice::Notice;
 use super::record::{Record, Snapshot};
 
@@ -36,6 +37,10 @@ impl fmt::Display for LeaseId {
 pub struct WorkerInfo {
     /// Its name, for people.
     pub name: String,
+    /// What its connection shows of its machine.
+    pub identity: Identity,
+    /// Its build, for people; empty if it does not say.
+    pub build: String,
     /// How many jobs it runs at a time.
     pub slots: u32,
     /// The bytes that its transposition table may take.
@@ -52,6 +57,10 @@ pub struct Subject {
     pub moves: Vec<Move>,
     /// What was asked.
     pub question: Question,
+    /// The budget of the job, in nodes.
+    pub budget: u64,
+    /// The seal of the lease ([`Action::Lease`]).
+    pub seal: u64,
 }
 
 /// Something that happened.
@@ -117,6 +126,15 @@ pub enum Event {
         /// The positions.
         solved: Vec<SolvedPosition>,
     },
+    /// The coordinator's own search of a position has ended ([`Action::Search`]).
+    Searched {
+        /// The number of the search.
+        number: u64,
+        /// What it found.
+        findings: Findings,
+        /// The time that it took.
+        elapsed: Duration,
+    },
     /// The records up to this number are durable.
     Recorded {
         /// The number of the last durable record.
@@ -145,6 +163,8 @@ pub enum Action {
         deadline: Duration,
         /// How often the worker should send a partial report.
         report_interval: Duration,
+        /// Shows, after the solve was started anew, that the lease was granted to this machine.
+        seal: u64,
     },
     /// Tell a worker that a job is moot.
     Cancel {
@@ -181,16 +201,16 @@ pub enum Action {
         /// What must not be forgotten.
         record: Arc<Record>,
     },
-    /// Keep a snapshot.
-    Snapshot(Box<Snapshot>),
-    /// What the snapshot with this number holds is confirmed: older ones are not needed any more.
-    Settled {
-        /// The number of the last record that the snapshot stands for.
-        through: u64,
+    /// Search a position here, in this process: nobody else can confirm what a machine claims of it.
+    /// What was found comes back as [`Event::Searched`].
+    Search {
+        /// The number of the search.
+        number: u64,
+        /// What to search.
+        job: Job,
     },
-    /// Give the solve its snapshots and records anew ([`Solve::rebuild`](super::Solve::rebuild)):
-    /// a worker has lied, and what was built on its reports is wrong.
-    Rebuild,
+    /// Keep a snapshot; it stands for all records before it.
+    Snapshot(Box<Snapshot>),
     /// Tell whoever watches.
     Notify(Notice),
     /// Tell every worker that the solve is over.
@@ -206,17 +226,29 @@ pub enum Refusal {
     /// The report has been taken in before; nothing is wrong with it.
     #[error("the report of {0} has been taken in before")]
     Duplicate(LeaseId),
-    /// The worker was found out to report what is not true.
+    /// The worker's machine is put out.
     #[error(
-        "the worker '{0}' is quarantined, because it reported what is not true; repair it and give it another name"
+        "the machine of worker '{worker}' ({identity}) is quarantined, because it claimed what is \
+         not true or was put out by hand; repair it, and have it reinstated"
     )]
-    Quarantined(String),
+    Quarantined {
+        /// The worker.
+        worker: String,
+        /// Its machine.
+        identity: Identity,
+    },
     /// The subject of a report is no position or question of this solve.
     #[error("the report of {0} is about a position or question that is not of this solve")]
     ForeignSubject(LeaseId),
     /// The lease was never given, or its job has long been done by others.
     #[error("{0} is not known to this solve")]
     UnknownLease(LeaseId),
+    /// Too many reports of the worker were refused.
+    #[error(
+        "too many reports of the worker '{0}' were refused, and it was cut off; is it of the same \
+         release as the coordinator, and its memory sound?"
+    )]
+    TooManyRefused(String),
     /// The lease belongs to somebody else.
     #[error("{1} is not held by {0}")]
     NotTheHolder(WorkerId, LeaseId),

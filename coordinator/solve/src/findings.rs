@@ -33,6 +33,14 @@ pub enum FindingsError {
         /// How many are legal.
         expected: usize,
     },
+    /// More nodes than the budget allows.
+    #[error("it counts {got} nodes where the budget was {budget}")]
+    Nodes {
+        /// How many it counts.
+        got: u64,
+        /// How many the job was to create at most.
+        budget: u64,
+    },
     /// The best move is not legal.
     #[error("the best move, code {0}, is not legal")]
     BestMove(u16),
@@ -53,6 +61,20 @@ impl std::fmt::Display for Place {
             Place::Root => f.write_str("the job's position"),
             Place::Child(mv) => write!(f, "the position after move code {mv}"),
         }
+    }
+}
+
+/// How far a search may pass its budget: it looks at it from time to time, and a nested search
+/// comes to its own end.
+const BEYOND_FACTOR: u64 = 4;
+const BEYOND: u64 = 4_000_000;
+
+/// Whether a search with this budget may count so many nodes.
+pub fn check_count(nodes: u64, budget: u64) -> Result<(), FindingsError> {
+    if nodes <= budget.saturating_mul(BEYOND_FACTOR).saturating_add(BEYOND) {
+        Ok(())
+    } else {
+        Err(FindingsError::Nodes { got: nodes, budget })
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use jlpns_games::Bounds;
+use jlpns_games::{Bounds, Threshold};
 use jlpns_search::{Findings, Job, Question};
 
+use super::belief::{MachineId, Recheck, Rechecker, Why};
+use super::findings;
 use super::scheduler::Worker;
 use super::top_level::MostProving;
 use super::{
@@ -27,6 +29,9 @@ const FULL_TREE_STEP: u64 = 64;
 /// time: by then it has been turned over.
 const SHED_STEP: u64 = 8;
 
+/// Of so many leases one may be a sample of what others claim.
+const SAMPLE_SHARE: u64 = 4;
+
 /// How many of the most-proving nodes are looked at for one that suits an open worker.
 const CANDIDATES: usize = 8;
 
@@ -39,16 +44,23 @@ impl Solve {
         info: WorkerInfo,
         now: Duration,
     ) -> Result<(), Refusal> {
-        if self.trust.is_quarantined(&info.name) {
-            return Err(Refusal::Quarantined(info.name));
+        let machine = match self.belief.machines().find(&info.identity) {
+            Some(known) => known,
+            None => {
+                let (identity, name) = (info.identity.clone(), info.name.clone());
+                self.record(Record::Machine { identity, name }, None, None);
+                self.belief.machines_mut().find_or_add(&info.identity, &info.name)
+            }
+        };
+        if self.belief.is_quarantined(machine) {
+            return Err(Refusal::Quarantined { worker: info.name, identity: info.identity });
         }
         if let Some(former) = self.scheduler.connection_of(&info.name, info.instance) {
             self.left(former, now)?;
             self.actions.push(Action::Dismiss { worker: former, refused: None });
         }
-        self.missed.remove(&info.name);
         self.losses.forgive(&info.name, info.instance);
-        self.scheduler.join(worker, info, now);
+        self.scheduler.join(worker, info, machine, now);
         self.share_with(worker);
         if self.over {
             self.actions.push(Action::Over);
@@ -60,9 +72,6 @@ impl Solve {
     pub(super) fn left(&mut self, worker: WorkerId, now: Duration) -> Result<(), Refusal> {
         let (gone, leases) = self.scheduler.leave(worker)?;
         self.past_slot_time += slot_time(&gone, now);
-        if !gone.draining {
-            self.missed.insert(gone.info.name.clone(), now + 2 * self.settings.lease_length);
-        }
         let mut nodes = Vec::new();
         for (id, lease) in leases {
             if let Purpose::Frontier(node) = lease.purpose {
@@ -84,7 +93,13 @@ impl Solve {
     ) -> Result<(), Refusal> {
         let (lease, held) = self.scheduler.find(worker, id)?;
         let lease = lease.clone();
-        self.check(id, &lease.job.moves, lease.job.question, found)?;
+        let Job { moves, question, budget, .. } = &lease.job;
+        // Whoever counts on and on is found out by its count: its search gets no further.
+        if held && findings::check_count(found.nodes, *budget).is_err() {
+            self.lose(id, TakenBack::Stalled, now);
+            return Ok(());
+        }
+        self.check(id, moves, *question, *budget, found)?;
         if held {
             self.scheduler.note_progress(worker, id, found.nodes, now);
             if let Purpose::Frontier(node) = lease.purpose {
@@ -116,7 +131,7 @@ impl Solve {
     /// Decides what becomes of a job whose lease was lost.
     fn note_loss(&mut self, id: LeaseId, lease: Lease, worker: &Worker, now: Duration) {
         let node = match lease.purpose {
-            Purpose::Recheck(number) => return self.trust.give_back(number, id),
+            Purpose::Recheck(number) => return self.recheck_lost(number, id),
             Purpose::Frontier(node) => node,
         };
         // Whoever drains gives back what it has not begun.
@@ -160,7 +175,7 @@ impl Solve {
             self.actions.push(Action::Cancel { worker: lease.worker, lease: id });
             match lease.purpose {
                 Purpose::Frontier(node) => self.put_back(node),
-                Purpose::Recheck(number) => self.trust.give_back(number, id),
+                Purpose::Recheck(number) => self.recheck_lost(number, id),
             }
         }
     }
@@ -194,21 +209,24 @@ impl Solve {
 
     /// Takes back all leases: the tree that they are about is gone.
     pub(super) fn call_off_everything(&mut self) {
-        let all: Vec<LeaseId> = self.scheduler.leases().map(|(id, _)| id).collect();
+        let of_tree = |lease: &Lease| matches!(lease.purpose, Purpose::Frontier(_));
+        let leases = self.scheduler.leases().filter(|(_, lease)| of_tree(lease));
+        let all: Vec<LeaseId> = leases.map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.call_off(id));
         self.out.clear();
         self.losses.forget();
+        self.ledger.forget_nodes();
     }
 
     pub(super) fn grant_leases(&mut self, now: Duration) {
         if self.parked.is_some()
-            || self.rebuilding
-            || (self.written == 0 && self.scheduler.most_workers() < self.settings.await_workers)
+            || (self.jobs == 0 && self.scheduler.most_workers() < self.settings.await_workers)
         {
             return;
         }
-        if self.trust.has_open() {
+        if self.belief.rechecks().has_open() {
             self.grant_rechecks(now);
+            self.search_again_here();
         }
         loop {
             if self.scheduler.open_workers().next().is_none() {
@@ -270,43 +288,83 @@ impl Solve {
 
     /// Lets open workers search again what others claim.
     fn grant_rechecks(&mut self, now: Duration) {
-        let open: Vec<WorkerId> = self.scheduler.open_workers().collect();
+        let mut open: Vec<WorkerId> = self.scheduler.open_workers().collect();
+        if let Some(places) = u64::try_from(open.len()).ok().filter(|&places| places > 1) {
+            // Nobody can know whose claims it gets.
+            let turn = self.next_turn();
+            open.rotate_left((turn % places) as usize);
+        }
+        let answered = self.is_answered();
         for id in open {
             while let Some(worker) = self.scheduler.worker(id).filter(|w| w.can_take_a_lease()) {
-                let Some(claim) = self.trust.claim_for(&worker.info.name) else { break };
-                let number = claim.number;
-                // The rules decide by themselves.
-                if self.tree.legal_moves(&claim.moves).is_empty() {
-                    self.trust.remove(number);
-                    continue;
-                }
-                let job = Job {
-                    moves: claim.moves.clone(),
-                    question: claim.question,
-                    sub_search: self.settings.sub_search,
-                    initialisation: self.settings.initialisation,
-                    knowledge: self.settings.knowledge,
-                    budget: claim.budget,
+                // Samples are for finding bad machines early: most of its time is for the search.
+                let may_sample = answered || worker.rechecks * SAMPLE_SHARE <= worker.jobs;
+                let least = if may_sample { Why::Sample } else { Why::Answer };
+                let Some((number, recheck)) = self.belief.next_for(worker.machine, least) else {
+                    break;
                 };
+                let job = self.recheck_job(recheck);
                 let lease = self.grant(id, Purpose::Recheck(number), job, now);
-                self.trust.lease(number, lease);
+                self.belief.recheck_taken(number, Rechecker::Lease(lease));
+                self.scheduler.note_recheck(id);
             }
         }
     }
 
+    /// Searches in this process what no other machine that is connected may search again: one claim
+    /// while workers have the tree to search, and as many as there are cores for an answer.
+    fn search_again_here(&mut self) {
+        let machines: Vec<MachineId> = self.scheduler.machines().collect();
+        let most = if self.is_answered() { self.settings.own_searches } else { 1 };
+        while self.own_searches.len() < most
+            && let Some((recheck, wanted)) = self.belief.next_for_coordinator(&machines)
+        {
+            let job = self.recheck_job(wanted);
+            self.next_search += 1;
+            let number = self.next_search;
+            self.own_searches.insert(number, recheck);
+            self.belief.recheck_taken(recheck, Rechecker::Coordinator);
+            self.actions.push(Action::Search { number, job });
+            if self.is_answered() && !self.alone_told {
+                self.alone_told = true;
+                self.notify(Notice::Alone { claims: self.awaited.len() as u64 });
+            }
+        }
+    }
+
+    fn recheck_job(&self, recheck: &Recheck) -> Job {
+        Job {
+            moves: recheck.moves.clone(),
+            question: Question::Threshold(Threshold(recheck.place.1)),
+            sub_search: self.settings.sub_search,
+            initialisation: self.settings.initialisation,
+            knowledge: self.settings.knowledge,
+            budget: recheck.budget,
+        }
+    }
+
+    /// A number that nobody else knows.
+    fn next_turn(&self) -> u64 {
+        let made = LeaseId(self.ledger.written());
+        self.seal(made, MachineId::COORDINATOR, &[], self.tree.question(), 0)
+    }
+
     fn grant(&mut self, worker: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
         let lease = self.scheduler.grant(worker, purpose, job.clone(), now);
+        let machine = self.scheduler.worker(worker).map_or(MachineId::COORDINATOR, |w| w.machine);
+        let seal = self.seal(lease, machine, &job.moves, job.question, job.budget);
         self.actions.push(Action::Lease {
             worker,
             lease,
             job,
             deadline: self.scheduler.lease_length(),
+            seal,
             report_interval: self.settings.report_interval,
         });
         lease
     }
 
-    fn job(&self, selected: MostProving) -> Job {
+    fn job(&mut self, selected: MostProving) -> Job {
         let question = match self.tree.question() {
             Question::Value(bounds) if !self.settings.sub_search.is_binary() => {
                 Question::Value(self.open_bounds(bounds))
@@ -331,10 +389,9 @@ impl Solve {
 
     /// The nodes of a job, if all searches that are out together finish as many jobs a second as
     /// they may.
-    fn nodes_of_rare_jobs(&self) -> u64 {
+    fn nodes_of_rare_jobs(&mut self) -> u64 {
         let Some(most) = self.settings.most_jobs_a_second else { return 0 };
-        let micros = self.search_time.as_micros().max(1);
-        let a_second = u128::from(self.nodes) * 1_000_000 / micros;
+        let a_second = u128::from(self.scheduler.median_rate());
         // While the tree is too small for all slots, this leaves its first jobs small.
         let searches = self.scheduler.slots().min(self.scheduler.held() + 1);
         u64::try_from(a_second * u128::from(searches) / u128::from(most.max(1))).unwrap_or(u64::MAX)
@@ -347,15 +404,17 @@ impl Solve {
         known.intersection(asked).unwrap_or(asked)
     }
 
-    /// Lets go all connections of a worker, for good.
-    pub(super) fn dismiss(&mut self, name: &str, now: Duration) {
-        let same = |(_, worker): &(WorkerId, &Worker)| worker.info.name == name;
+    /// Lets go all connections of a machine, for good.
+    pub(super) fn dismiss(&mut self, machine: MachineId, now: Duration) {
+        let same = |(_, worker): &(WorkerId, &Worker)| worker.machine == machine;
         let connections: Vec<WorkerId> =
             self.scheduler.workers().filter(same).map(|(id, _)| id).collect();
         for worker in connections {
+            let name = self.scheduler.worker(worker).map(|worker| worker.info.name.clone());
+            let name = name.unwrap_or_default();
             if self.left(worker, now).is_ok() {
-                self.missed.remove(name);
-                let refused = Some(Refusal::Quarantined(name.to_owned()));
+                let identity = self.belief.machines().of(machine).identity.clone();
+                let refused = Some(Refusal::Quarantined { worker: name, identity });
                 self.actions.push(Action::Dismiss { worker, refused });
             }
         }

@@ -11,7 +11,8 @@
 //! - `affinity`: who searched what, and goes on with it.
 //! - `sharing`: solved positions that travel from worker to worker.
 //! - `recent`: what is remembered for a while.
-//! - `trust`: searching again what workers claim, those claims in `open_claims`.
+//! - [`belief`]: what workers say, what of it counts, and when an answer does.
+//! - `ledger`: what is written, what counts, and which leases have ended.
 //! - `resume`: taking up snapshots and records.
 //! - `settings`, `status`: what is asked, and how far it is.
 //!
@@ -19,12 +20,13 @@
 
 mod affinity;
 mod ahead;
+pub mod belief;
 mod event;
 mod findings;
 mod grants;
+mod ledger;
 mod losses;
 mod notice;
-mod open_claims;
 mod recent;
 mod record;
 mod reports;
@@ -34,33 +36,37 @@ mod settings;
 mod sharing;
 mod status;
 mod top_level;
-mod trust;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use affinity::Affinity;
+use belief::{Basis, Belief, Confirm, MachineId, ThresholdAt, Why};
 pub use event::{Action, Event, LeaseId, Refusal, Subject, WorkerId, WorkerInfo};
 pub use findings::{FindingsError, Place};
 use jlpns_games::spec::{MoveError, format_moves, position_after};
-use jlpns_games::{Bounds, Game, Move, Outcome, OutcomeScale, with_game};
+use jlpns_games::{Bounds, Game, Move, Outcome, OutcomeScale, Threshold, with_game};
+use jlpns_search::Question;
 use jlpns_search::graph::NodeId;
+use ledger::Ledger;
 use losses::{Losses, Verdict};
 pub use notice::Notice;
 pub use record::{Record, Report, Snapshot};
-use reports::{Ended, Unrecorded};
 pub use resume::ResumeError;
 use scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack};
 pub use settings::SolveSettings;
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
+use siphasher::sip::SipHasher13;
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 use top_level::{NodeRef, TopLevel, top_level};
-use trust::Trust;
-pub use trust::{Claim, Standing};
+
+/// How often it is told that machines contradict each other.
+const DISPUTES_AGAIN: Duration = Duration::from_secs(60);
 
 /// How a solve has ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,34 +100,30 @@ pub struct Solve {
     /// The nodes that are not to be selected, by their places, with their keys.
     out: HashMap<NodeId, (u128, Out)>,
     losses: Losses,
-    trust: Trust,
+    belief: Belief,
+    /// The rechecks that are out or whose report waits to be durable, by their leases.
+    rechecking: BTreeMap<LeaseId, u64>,
+    /// The rechecks that the coordinator searches itself, by the numbers of the searches.
+    own_searches: BTreeMap<u64, u64>,
+    next_search: u64,
+    /// What the answer rests on that is still to be confirmed.
+    awaited: BTreeSet<ThresholdAt>,
+    /// What the answer rests on, as it was when that was looked at last.
+    basis: Option<Basis>,
+    /// Whether it was told that the coordinator alone can confirm the answer.
+    alone_told: bool,
+    /// When it is told again that machines contradict each other.
+    disputes_told: Duration,
+    /// What leases are sealed with.
+    secret: u128,
     sharing: Sharing,
     affinity: Affinity,
     actions: Vec<Action>,
-    /// The number of the last record made.
-    written: u64,
-    /// The number of the last record that counts.
-    applied: u64,
-    /// Records that are not durable yet.
-    unrecorded: VecDeque<Unrecorded>,
-    /// Leases whose report waits to be durable.
-    recording: HashSet<LeaseId>,
-    /// Leases that have ended with a report.
-    ended: Ended,
+    ledger: Ledger,
     /// The numbers of leases begin here; lower ones are of an earlier life of the solve.
     first_lease: u64,
-    /// The number of the last record of the last snapshot.
-    snapshot: u64,
-    /// Snapshots with claims that were not confirmed when they were made: by which worker, and up
-    /// to which number of its reports.
-    unsettled: VecDeque<(u64, BTreeMap<String, u64>)>,
-    /// Workers that were lost and may come back, by name, and until when their verdict on what others
-    /// claim is waited for.
-    missed: BTreeMap<String, Duration>,
     /// Why records cannot be written.
     parked: Option<String>,
-    /// Whether the tree is to be built anew.
-    rebuilding: bool,
     /// When anything was last heard.
     heard: Duration,
     /// How many reports found no room in the tree for the children of their node.
@@ -144,7 +146,18 @@ pub struct Solve {
 impl Solve {
     /// A solve with nothing but its root. Errors if the moves are not legal.
     pub fn new(settings: SolveSettings) -> Result<Solve, MoveError> {
-        Solve::with_leases_from(settings, 1)
+        let mut solve = Solve::with_leases_from(settings, 1)?;
+        solve.begin();
+        solve.announce_end();
+        Ok(solve)
+    }
+
+    /// What has to be there before the first lease: the secret that leases are sealed with.
+    fn begin(&mut self) {
+        if self.secret == 0 {
+            self.secret = self.settings.secret;
+            self.record(Record::Secret(self.secret), None, None);
+        }
     }
 
     /// As [`Solve::new`]; the numbers of leases begin at `first_lease`.
@@ -162,30 +175,30 @@ impl Solve {
             stall_after: settings.stall_after,
             ahead: settings.leases_ahead,
         };
-        let mut solve = Solve {
+        Ok(Solve {
             scale,
             moves_text,
             outcome,
             tree,
             scheduler: Scheduler::new(terms, first_lease),
-            trust: Trust::new(settings.recheck),
+            belief: Belief::new(settings.belief),
+            rechecking: BTreeMap::new(),
+            own_searches: BTreeMap::new(),
+            next_search: 0,
+            awaited: BTreeSet::new(),
+            basis: None,
+            alone_told: false,
+            disputes_told: Duration::ZERO,
+            secret: 0,
             settings,
             out: HashMap::new(),
             losses: Losses::default(),
             sharing: Sharing::default(),
             affinity: Affinity::default(),
             actions: Vec::new(),
-            written: 0,
-            applied: 0,
-            unrecorded: VecDeque::new(),
-            recording: HashSet::new(),
-            ended: Ended::default(),
+            ledger: Ledger::default(),
             first_lease,
-            snapshot: 0,
-            unsettled: VecDeque::new(),
-            missed: BTreeMap::new(),
             parked: None,
-            rebuilding: false,
             heard: Duration::ZERO,
             without_room: 0,
             jobs: 0,
@@ -198,9 +211,7 @@ impl Solve {
             reported_best: None,
             past_slot_time: 0.0,
             over: false,
-        };
-        solve.announce_end();
-        Ok(solve)
+        })
     }
 
     /// What is solved, and how.
@@ -231,6 +242,10 @@ impl Solve {
                 Ok(())
             }
             Event::Solved { worker, solved } => self.solved_elsewhere(worker, &solved),
+            Event::Searched { number, findings, elapsed } => {
+                self.searched(number, findings, elapsed);
+                Ok(())
+            }
             Event::Recorded { through } => {
                 self.recorded(through);
                 Ok(())
@@ -252,6 +267,7 @@ impl Solve {
     /// Takes back the leases whose deadline has passed.
     pub fn tick(&mut self, now: Duration) {
         self.hear(now);
+        self.tell_of_disputes(now);
         for (lease, why) in self.scheduler.overdue(now) {
             self.lose(lease, why, now);
         }
@@ -266,11 +282,19 @@ impl Solve {
         let pulse = leased.then(|| self.heard + self.settings.lease_length / 4);
         let idle = self.scheduler.open_workers().next().is_some();
         let parked = self.losses.next_due().filter(|&due| idle && due > self.heard);
-        // Asked for after each event, and many may be missed: only when it matters.
-        let missed = self.is_answered().then(|| self.missed.values());
-        let back = missed.into_iter().flatten().filter(|&&until| until > self.heard).min().copied();
         let share = self.sharing.next_due();
-        [self.scheduler.next_deadline(), pulse, parked, back, share].into_iter().flatten().min()
+        let disputed = self.belief.rechecks().count(Why::Dispute) > 0;
+        let disputes = disputed.then_some(self.disputes_told);
+        [self.scheduler.next_deadline(), pulse, parked, share, disputes].into_iter().flatten().min()
+    }
+
+    /// Says now and then that machines contradict each other, as long as nobody has decided.
+    fn tell_of_disputes(&mut self, now: Duration) {
+        let disputes = self.belief.rechecks().count(Why::Dispute) as u64;
+        if disputes > 0 && now >= self.disputes_told {
+            self.disputes_told = now + DISPUTES_AGAIN;
+            self.notify(Notice::Undecided { disputes });
+        }
     }
 
     /// Notes the time. If nothing was heard for long, not even a tick, this process was stopped,
@@ -331,32 +355,59 @@ impl Solve {
         }
     }
 
-    /// Ends the solve when its question is answered and nobody can contradict any more.
+    /// Ends the solve when its question is answered, and the answer counts.
     fn announce_end(&mut self) -> bool {
-        if !self.over && self.is_answered() && !self.is_doubtful() {
+        if !self.over && self.is_answered() && self.answer_counts() {
             self.over = true;
-            if self.trust.pending() > 0 {
-                self.notify(Notice::Unconfirmed { claims: self.trust.pending() as u64 });
+            let open = self.basis.as_ref().map_or(0, |basis| basis.open.len() as u64);
+            if open > 0 && self.belief.confirm() == Confirm::Sample {
+                self.notify(Notice::Unconfirmed { claims: open });
             }
             self.actions.push(Action::Over);
         }
         self.over
     }
 
-    /// Whether something may still show that an answer is wrong.
-    fn is_doubtful(&self) -> bool {
-        let verdict = |waiting: &Unrecorded| matches!(*waiting.record, Record::Quarantined { .. });
-        let decides = |worker: &scheduler::Worker| !worker.draining && !worker.is_stuck();
-        let working = self.scheduler.workers().filter(|(_, worker)| decides(worker));
-        let back_soon = self.missed.iter().filter(|(_, until)| **until > self.heard);
-        let names: BTreeSet<&str> = working
-            .map(|(_, worker)| &*worker.info.name)
-            .chain(back_soon.map(|(name, _)| &**name))
-            .collect();
-        self.rebuilding
-            || self.unrecorded.iter().any(verdict)
-            || self.trust.has_disputes()
-            || self.trust.can_go_on(&names)
+    /// Whether all that the answer rests on is confirmed, as far as that is asked for; what is not
+    /// is searched again.
+    fn answer_counts(&mut self) -> bool {
+        if !self.awaited.is_empty() {
+            return false;
+        }
+        let basis = self.tree.basis(self.belief.claims(), &self.answer());
+        let counts = basis.open.is_empty() || self.belief.confirm() != Confirm::Answer;
+        if !counts {
+            self.awaited.extend(basis.open.iter().map(|open| open.place));
+            self.belief.want_for_answer(&basis.open);
+        }
+        self.basis = Some(basis);
+        counts
+    }
+
+    /// The thresholds of the root from which the answer follows, and whether they are reached.
+    fn answer(&self) -> Vec<(Threshold, bool)> {
+        let first = self.tree.question().thresholds().0.0;
+        let efforts = self.tree.root_efforts();
+        let threshold = |index: usize| Threshold(first + index as u8);
+        let reached = efforts.iter().rposition(|pair| pair.verdict() == Some(true));
+        let missed = efforts.iter().position(|pair| pair.verdict() == Some(false));
+        let reached = reached.map(|index| (threshold(index), true));
+        reached.into_iter().chain(missed.map(|index| (threshold(index), false))).collect()
+    }
+
+    /// Shows, after the solve was started anew, that a lease was granted to a machine.
+    fn seal(
+        &self,
+        LeaseId(lease): LeaseId,
+        machine: MachineId,
+        moves: &[Move],
+        question: Question,
+        budget: u64,
+    ) -> u64 {
+        let key = self.secret.to_le_bytes();
+        let mut hasher = SipHasher13::new_with_key(&key);
+        (lease, machine, moves, question, budget).hash(&mut hasher);
+        hasher.finish()
     }
 }
 

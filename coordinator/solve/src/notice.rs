@@ -35,21 +35,34 @@ pub enum Notice {
         /// The moves to the position, by their names.
         moves: String,
     },
-    /// A worker was found out.
+    /// Machines contradict each other, and nobody has decided yet.
+    Undecided {
+        /// How many claims.
+        disputes: u64,
+    },
+    /// A machine was found out, or put out by hand.
     Quarantined {
+        /// The name of its worker.
+        worker: String,
+    },
+    /// Too many reports of a worker were refused.
+    CutOff {
         /// The worker.
         worker: String,
-        /// Whether others' results contradict it, or its reports were refused too often.
-        contradicted: bool,
     },
-    /// What was built on a liar's reports was taken down.
-    Rebuilt {
-        /// How many reports still count.
-        jobs: u64,
+    /// The tree was grown anew without what does not count any more.
+    Regrown {
+        /// How many claims still count.
+        claims: u64,
     },
-    /// The solve has ended, and nobody was there to search again what was to be.
+    /// The answer is there, and only the coordinator can confirm what it rests on.
+    Alone {
+        /// How many claims only one machine stands behind.
+        claims: u64,
+    },
+    /// The solve has ended with an answer that rests on claims of one machine each.
     Unconfirmed {
-        /// How many claims.
+        /// How many of the claims that it rests on.
         claims: u64,
     },
 }
@@ -77,22 +90,30 @@ impl fmt::Display for Notice {
                 "workers '{worker}' and '{against}' contradict each other at '{moves}'; a third \
                  worker decides"
             ),
-            Notice::Quarantined { worker, contradicted: true } => write!(
+            Notice::Undecided { disputes } => write!(
                 f,
-                "worker '{worker}' reported what two others contradict; it is quarantined, and its \
-                 reports since the last confirmed one do not count"
+                "machines contradict each other about {disputes} claims that nobody has decided yet"
             ),
-            Notice::Quarantined { worker, contradicted: false } => {
-                write!(f, "too many reports of worker '{worker}' were refused; it is quarantined")
-            }
-            Notice::Rebuilt { jobs } => {
-                write!(f, "the tree was built anew from the {jobs} reports that count")
-            }
-            Notice::Unconfirmed { claims } => write!(
+            Notice::Quarantined { worker } => write!(
                 f,
-                "{claims} claims of workers that have yet to be proven were searched by nobody \
-                 else: no other worker was there any more"
+                "the machine of worker '{worker}' is quarantined: what only it has claimed does not \
+                 count any more"
             ),
+            Notice::CutOff { worker } => {
+                write!(f, "too many reports of worker '{worker}' were refused; it is cut off")
+            }
+            Notice::Regrown { claims } => {
+                write!(f, "the tree was grown anew from the {claims} claims that count")
+            }
+            Notice::Alone { claims } => write!(
+                f,
+                "the answer rests on {claims} claims that only one machine has made, and no other \
+                 machine is there to confirm them: the coordinator searches them again itself. A \
+                 second machine would help; --confirm none would believe the one that there is"
+            ),
+            Notice::Unconfirmed { claims } => {
+                write!(f, "the answer rests on {claims} claims that only one machine has made")
+            }
         }
     }
 }

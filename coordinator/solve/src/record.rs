@@ -6,8 +6,8 @@ use std::time::Duration;
 use jlpns_games::Move;
 use jlpns_search::{Findings, Question};
 
+use super::belief::{Claims, Identity, Machine, MachineId, ThresholdAt};
 use super::event::LeaseId;
-use super::trust::{Claim, Standing};
 
 /// Something that must not be forgotten. The records of a solve are numbered from 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,27 +19,40 @@ pub enum Record {
         /// The moves to the node, from the start of the game.
         moves: Vec<Move>,
     },
-    /// Another worker has found the same as a worker's report.
-    Confirmed {
-        /// The worker whose report is confirmed.
-        worker: String,
-        /// The number of that report.
-        through: u64,
+    /// A machine has come for the first time. Machines are numbered in this order, from 1.
+    Machine {
+        /// What it shows of itself.
+        identity: Identity,
+        /// The name of its worker.
+        name: String,
     },
-    /// A worker was found out to report what is not true.
-    Quarantined {
-        /// The worker.
-        worker: String,
-        /// Its reports with higher numbers do not count.
-        after: u64,
+    /// What the leases of this solve are sealed with; made once, when the solve begins.
+    Secret(u128),
+    /// A machine was put out by hand.
+    PutOut {
+        /// Its number.
+        machine: MachineId,
+    },
+    /// A machine that was put out may come again.
+    Reinstated {
+        /// Its number.
+        machine: MachineId,
+    },
+    /// A claim was taken back because it is too large to be searched again at once; its position is
+    /// expanded instead.
+    TakenBack {
+        /// What was claimed.
+        at: ThresholdAt,
+        /// The moves to the position, from the start of the game.
+        moves: Vec<Move>,
     },
 }
 
 /// A report that was accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The name of the worker.
-    pub worker: String,
+    /// The machine of the worker; the coordinator for what it searched itself.
+    pub machine: MachineId,
     /// The lease that it ended.
     pub lease: LeaseId,
     /// The moves to the node of the job, from the start of the game.
@@ -57,6 +70,8 @@ pub struct Report {
 pub struct Snapshot {
     /// The number of the last record that it stands for.
     pub through: u64,
+    /// What leases are sealed with.
+    pub secret: u128,
     /// Jobs reported.
     pub jobs: u64,
     /// Nodes that sub-searches created.
@@ -69,10 +84,10 @@ pub struct Snapshot {
     pub without_room: u64,
     /// The best move of the last report about the root.
     pub reported_best: Option<Move>,
-    /// What is held of each worker, by its name.
-    pub standings: Vec<(String, Standing)>,
-    /// Claims that wait to be searched again.
-    pub claims: Vec<Claim>,
+    /// The machines, in the order of their numbers, without the coordinator.
+    pub machines: Vec<Machine>,
+    /// What they have claimed.
+    pub claims: Claims,
     /// The leases that have ended, as ranges, the last of each included: their reports are not
     /// counted twice.
     pub ended: Vec<(u64, u64)>,

@@ -1,70 +1,17 @@
 //! From a report to its fold: a report is checked, recorded, and counts once its record is durable.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_games::Move;
-use jlpns_search::{Findings, Question};
+use jlpns_games::{Move, Threshold};
+use jlpns_search::{EffortPair, Findings, Question};
 
-use super::trust::Finding;
-use super::{
+use crate::belief::{Finding, MachineId, Rechecker, ThresholdAt};
+use crate::ledger::Unrecorded;
+use crate::{
     Action, LeaseId, NodeRef, Notice, Out, Purpose, Record, Refusal, Report, Solve, Subject,
     WorkerId, findings,
 };
-
-/// How many ranges of ended leases are remembered. They are given one after the other, and nearly
-/// all of them end: there is a range more for each that does not.
-const ENDED_RANGES: usize = 1 << 20;
-
-/// A record that is not durable yet.
-#[derive(Debug)]
-pub(super) struct Unrecorded {
-    /// Its number.
-    pub number: u64,
-    /// What is recorded.
-    pub record: Arc<Record>,
-    /// Who is to be told when it is durable.
-    pub from: Option<(WorkerId, LeaseId)>,
-    /// The node that is locked until then.
-    pub node: Option<NodeRef>,
-}
-
-/// The leases that have ended with a report, as ranges: the first number of each, and the last.
-#[derive(Debug, Default)]
-pub(super) struct Ended(BTreeMap<u64, u64>);
-
-impl Ended {
-    pub fn contains(&self, LeaseId(lease): LeaseId) -> bool {
-        self.0.range(..=lease).next_back().is_some_and(|(_, &last)| lease <= last)
-    }
-
-    pub fn insert(&mut self, LeaseId(lease): LeaseId) {
-        self.insert_range(lease, lease);
-    }
-
-    /// Adds all leases from `first` to `last`.
-    pub fn insert_range(&mut self, mut first: u64, mut last: u64) {
-        // Ranges that touch become one.
-        while let Some((&start, &end)) = self.0.range(..=last.saturating_add(1)).next_back()
-            && end.saturating_add(1) >= first
-        {
-            self.0.remove(&start);
-            (first, last) = (first.min(start), last.max(end));
-        }
-        self.0.insert(first, last);
-        if self.0.len() > ENDED_RANGES
-            && let (Some((oldest, _)), Some((_, end))) = (self.0.pop_first(), self.0.pop_first())
-        {
-            // A report that comes that late tells nothing new.
-            self.0.insert(oldest, end);
-        }
-    }
-
-    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.0.iter().map(|(&first, &last)| (first, last))
-    }
-}
 
 impl Solve {
     /// The report that ends a lease. Refused or not it has arrived, and need not come again.
@@ -92,75 +39,96 @@ impl Solve {
         elapsed: Duration,
     ) -> Result<Taken, Refusal> {
         let connected = self.scheduler.worker(worker).ok_or(Refusal::UnknownWorker(worker))?;
-        let name = connected.info.name.clone();
-        if self.ended.contains(id) {
+        let machine = connected.machine;
+        if self.ledger.has_ended(id) {
             return Err(Refusal::Duplicate(id));
         }
-        if self.recording.contains(&id) {
+        if self.ledger.is_recording(id) {
             // Whoever sent it last is told when it is durable.
-            let of = |u: &&mut Unrecorded| u.from.is_some_and(|(_, lease)| lease == id);
-            if let Some(waiting) = self.unrecorded.iter_mut().find(of) {
-                waiting.from = Some((worker, id));
-            }
+            self.ledger.answer_to(id, worker);
             self.duplicates += 1;
             return Ok(Taken::ToBeRecorded);
         }
-        let (purpose, moves, question, held) = match self.scheduler.find(worker, id) {
-            Ok((lease, held)) => {
-                (Some(lease.purpose), lease.job.moves.clone(), lease.job.question, held)
-            }
-            // Leased by this solve before it was started anew.
+        let told = match self.scheduler.find(worker, id) {
+            Ok((lease, held)) => Told {
+                purpose: Some(lease.purpose),
+                moves: lease.job.moves.clone(),
+                question: lease.job.question,
+                budget: lease.job.budget,
+                held,
+            },
+            // Leased by this solve before it was started anew: the seal shows that it was, and to
+            // whom.
             Err(Refusal::UnknownLease(_)) if id.0 < self.first_lease && subject.is_some() => {
-                let Subject { moves, question } = subject.expect("it is some");
+                let Subject { moves, question, budget, seal } = subject.expect("it is some");
+                if seal != self.seal(id, machine, &moves, question, budget) {
+                    return Err(Refusal::UnknownLease(id));
+                }
                 if !self.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
-                (None, moves, question, false)
+                Told { purpose: None, moves, question, budget, held: false }
             }
             Err(refusal) => return Err(refusal),
         };
-        if let Err(refusal) = self.check(id, &moves, question, &found) {
+        let Told { purpose, moves, question, budget, held } = told;
+        if let Err(refusal) = self.check(id, &moves, question, budget, &found) {
             if held && let Some(lease) = self.scheduler.drop_lease(id) {
                 match lease.purpose {
                     Purpose::Frontier(node) => self.put_back(node),
-                    Purpose::Recheck(number) => self.trust.give_back(number, id),
+                    Purpose::Recheck(number) => self.recheck_lost(number, id),
                 }
             }
-            if self.trust.note_refused(&name) {
-                self.found_out(name, false);
-            }
-            return Err(refusal);
+            return Err(self.note_refused(worker, refusal));
         }
         self.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         let node = match purpose {
-            Some(Purpose::Recheck(number)) => {
-                self.ended.insert(id);
+            Some(Purpose::Recheck(number))
+                if found.efforts.iter().all(|pair| !pair.is_solved()) =>
+            {
+                self.ledger.end(id);
                 self.note_work(found.nodes, elapsed);
-                self.rechecked(number, id, &name, &found);
+                self.recheck_used_up(number, Rechecker::Lease(id));
                 return Ok(Taken::Done);
+            }
+            Some(Purpose::Recheck(number)) => {
+                self.rechecking.insert(id, number);
+                None
             }
             Some(Purpose::Frontier(node)) if held => Some(node),
-            _ => None,
-        };
-        match node {
-            Some(node) => {
-                self.out.insert(node.id, (node.key, Out::Recording));
-            }
-            None if !self.is_news(&moves) => {
-                self.ended.insert(id);
+            _ if !self.is_news(&moves) => {
+                self.ledger.end(id);
                 self.note_work(found.nodes, elapsed);
                 return Ok(Taken::Done);
             }
-            None => {}
+            _ => None,
+        };
+        if let Some(node) = node {
+            self.out.insert(node.id, (node.key, Out::Recording));
         }
-        self.recording.insert(id);
         // One worker alone has searched everything.
         if self.scheduler.workers().nth(1).is_some() {
             self.affinity.note(&moves, worker);
         }
-        let report = Report { worker: name, lease: id, moves, question, findings: found, elapsed };
+        let report = Report { machine, lease: id, moves, question, findings: found, elapsed };
         self.record(Record::Report(report), Some((worker, id)), node);
         Ok(Taken::ToBeRecorded)
+    }
+
+    /// Counts a report that cannot be what was found against its connection, which is ended when
+    /// there are too many. A lease that is not known any more is nobody's fault.
+    fn note_refused(&mut self, worker: WorkerId, refusal: Refusal) -> Refusal {
+        if self.scheduler.note_refused(worker)
+            && let Some(connected) = self.scheduler.worker(worker)
+        {
+            let name = connected.info.name.clone();
+            self.notify(Notice::CutOff { worker: name.clone() });
+            if self.left(worker, self.heard).is_ok() {
+                let refused = Some(Refusal::TooManyRefused(name));
+                self.actions.push(Action::Dismiss { worker, refused });
+            }
+        }
+        refusal
     }
 
     /// Whether a late report about the position after `moves` can still tell something.
@@ -183,10 +151,13 @@ impl Solve {
         id: LeaseId,
         moves: &[Move],
         question: Question,
+        budget: u64,
         found: &Findings,
     ) -> Result<(), Refusal> {
         let legal = self.tree.legal_moves(moves);
-        findings::check(found, question, &legal).map_err(|error| Refusal::BadFindings(id, error))
+        let checked = findings::check_count(found.nodes, budget)
+            .and_then(|()| findings::check(found, question, &legal));
+        checked.map_err(|error| Refusal::BadFindings(id, error))
     }
 
     fn note_work(&mut self, nodes: u64, elapsed: Duration) {
@@ -202,9 +173,8 @@ impl Solve {
         from: Option<(WorkerId, LeaseId)>,
         node: Option<NodeRef>,
     ) {
-        self.written += 1;
-        let (number, record) = (self.written, Arc::new(record));
-        self.unrecorded.push_back(Unrecorded { number, record: record.clone(), from, node });
+        let record = Arc::new(record);
+        let number = self.ledger.add(record.clone(), from, node);
         if self.settings.journal {
             self.actions.push(Action::Record { number, record });
         } else {
@@ -214,18 +184,15 @@ impl Solve {
 
     /// Whether there are records that are not durable yet.
     pub fn waits_for_records(&self) -> bool {
-        !self.unrecorded.is_empty()
+        self.ledger.waits()
     }
 
     /// The records up to `through` are durable: they count now.
     pub(super) fn recorded(&mut self, through: u64) {
-        // What is built anew takes them up from the journal.
-        while !self.rebuilding
-            && self.unrecorded.front().is_some_and(|u| u.number <= through)
-            && let Some(durable) = self.unrecorded.pop_front()
-        {
-            self.apply(durable.number, &durable.record, durable.node);
-            if let Some((worker, lease)) = durable.from {
+        while let Some(durable) = self.ledger.take_durable(through) {
+            let Unrecorded { number, record, from, node } = durable;
+            self.apply(number, &record, node);
+            if let Some((worker, lease)) = from {
                 self.actions.push(Action::Acknowledge { worker, lease });
             }
         }
@@ -233,34 +200,101 @@ impl Solve {
 
     /// Lets a record count: the one way into the tree, for reports of now and of long ago.
     pub(super) fn apply(&mut self, number: u64, record: &Record, node: Option<NodeRef>) {
-        self.applied = number;
+        self.ledger.note_applied(number);
         match record {
             Record::Report(report) => {
-                self.recording.remove(&report.lease);
-                self.ended.insert(report.lease);
-                if !self.trust.is_excluded(&report.worker, number) {
-                    self.trust.note_report(number, report);
-                    self.fold(report, node);
+                self.ledger.end(report.lease);
+                if !self.belief.is_quarantined(report.machine) {
+                    self.believe(number, report, node);
+                }
+                if let Some(recheck) = self.rechecking.remove(&report.lease) {
+                    self.recheck_lost(recheck, report.lease);
                 }
             }
             Record::Split { moves } => self.split(moves),
-            Record::Confirmed { worker, through } => {
-                self.trust.confirm(worker, *through);
-                self.settle_snapshots();
+            Record::Machine { identity, name } => {
+                self.belief.machines_mut().find_or_add(identity, name);
             }
-            Record::Quarantined { worker, after } => {
-                let believed = self.trust.of(worker).last_report > *after;
-                self.trust.quarantine(worker, *after);
-                self.dismiss(worker, self.heard);
-                if believed {
-                    self.rebuilding = true;
-                    self.actions.push(Action::Rebuild);
+            Record::Secret(secret) => self.secret = *secret,
+            Record::TakenBack { at, moves } => self.take_back(*at, moves),
+            Record::PutOut { machine } => {
+                if self.belief.put_out(*machine) {
+                    self.withdraw(&[*machine]);
                 }
             }
+            Record::Reinstated { machine } => self.belief.reinstate(*machine),
         }
         // A fold gives its node back by itself, with one update of the tree for both.
         if let Some(node) = node {
             self.put_back(node);
+        }
+    }
+
+    /// Takes the claims of a report in, and folds it into the tree unless its machine is found out
+    /// by them.
+    fn believe(&mut self, number: u64, report: &Report, node: Option<NodeRef>) {
+        let keys = self.tree.keys(&report.moves);
+        let about = (&keys, &report.moves[..]);
+        let first = report.question.thresholds().0;
+        let found = self.belief.take_in(number, report.machine, about, first, &report.findings);
+        let places = |key| (key, 0)..=(key, u8::MAX);
+        let claims = self.belief.claims();
+        let settled: Vec<ThresholdAt> =
+            self.awaited.range(places(keys.position)).copied().collect();
+        for place in settled {
+            if claims.get(place).is_some_and(|claim| claim.is_confirmed()) {
+                self.awaited.remove(&place);
+            }
+        }
+        let mut put_out = Vec::new();
+        for finding in found {
+            match finding {
+                Finding::Disputed { claimant, against, moves } => {
+                    let (worker, against) =
+                        (self.machine_name(claimant), self.machine_name(against));
+                    let moves = self.move_names(&moves);
+                    self.notify(Notice::Disputed { worker, against, moves });
+                }
+                Finding::FoundOut(machine) => put_out.push(machine),
+            }
+        }
+        if !put_out.is_empty() {
+            self.withdraw(&put_out);
+        }
+        if self.belief.is_quarantined(report.machine) {
+            return self.note_work(report.findings.nodes, report.elapsed);
+        }
+        // What was withdrawn has taken the node with it.
+        self.fold(report, node.filter(|_| put_out.is_empty()));
+    }
+
+    /// What machines have claimed does not count any more: the tree is grown anew without it, and
+    /// they are let go.
+    fn withdraw(&mut self, machines: &[MachineId]) {
+        for &machine in machines {
+            self.notify(Notice::Quarantined { worker: self.machine_name(machine) });
+            self.dismiss(machine, self.heard);
+        }
+        self.regrow();
+        self.notify(Notice::Regrown { claims: self.belief.claims().all().count() as u64 });
+    }
+
+    /// Grows the tree anew from the claims that count.
+    fn regrow(&mut self) {
+        self.call_off_everything();
+        self.tree.regrow(self.belief.claims());
+        self.belief.forget_answer();
+        self.awaited.clear();
+        self.basis = None;
+    }
+
+    /// Takes back a claim that is too large to be searched again at once: its position is expanded,
+    /// and goes out in parts.
+    fn take_back(&mut self, place: ThresholdAt, moves: &[Move]) {
+        self.belief.take_back(place);
+        self.regrow();
+        if self.tree.locate(moves).is_some_and(|node| self.tree.is_open(node)) {
+            self.split(moves);
         }
     }
 
@@ -277,7 +311,17 @@ impl Solve {
         if self.tree.is_open(node) {
             self.release(node);
         }
-        if !self.tree.fold(node, &report.moves, report.question, &report.findings) {
+        let (moves, question) = (&report.moves, report.question);
+        let completed;
+        let findings = if self.belief.has_withdrawn() {
+            // What was freed when it was settled may be settled still.
+            let claims = self.belief.claims();
+            completed = self.tree.completed(claims, moves, question, &report.findings);
+            &completed
+        } else {
+            &report.findings
+        };
+        if !self.tree.fold(node, moves, question, findings) {
             self.without_room += 1;
         }
     }
@@ -287,58 +331,67 @@ impl Solve {
         let Some(node) = self.tree.locate(moves) else { return };
         let question = self.tree.question();
         let nothing = Findings {
-            efforts: vec![jlpns_search::EffortPair::UNIT; question.thresholds().1],
+            efforts: vec![EffortPair::UNIT; question.thresholds().1],
             children: Vec::new(),
             nodes: 0,
             best_move: None,
         };
         self.tree.fold(node, moves, question, &nothing);
+        self.belief.note_expanded(self.tree.keys(moves).position);
         let children = self.tree.child_keys(node);
         self.losses.mark_split(node, children);
     }
 
-    /// What a worker found when it searched again what another one claims.
-    fn rechecked(&mut self, number: u64, lease: LeaseId, name: &str, found: &Findings) {
-        self.trust.give_back(number, lease);
-        match self.trust.decide(number, name, found) {
-            Finding::Open => {}
-            Finding::Confirmed(claim) => {
-                self.record(
-                    Record::Confirmed { worker: claim.worker, through: number },
-                    None,
-                    None,
-                );
-            }
-            Finding::Disputed { claim, against } => {
-                let moves = self.move_names(&claim.moves);
-                self.notify(Notice::Disputed { worker: claim.worker, against, moves });
-            }
-            Finding::Liar { worker, confirmed } => {
-                if let Some(claim) = confirmed {
-                    let record = Record::Confirmed { worker: claim.worker, through: number };
-                    self.record(record, None, None);
-                }
-                self.found_out(worker, true);
-            }
+    /// The coordinator's own search has ended.
+    pub(super) fn searched(&mut self, number: u64, found: Findings, elapsed: Duration) {
+        let Some(recheck) = self.own_searches.remove(&number) else { return };
+        let wanted = self.belief.rechecks().get(recheck);
+        let Some((place, moves)) = wanted.map(|wanted| (wanted.place, wanted.moves.clone())) else {
+            return;
+        };
+        if !found.efforts.iter().any(|pair| pair.is_solved()) {
+            return self.recheck_used_up(recheck, Rechecker::Coordinator);
+        }
+        let lease = self.scheduler.reserve();
+        self.rechecking.insert(lease, recheck);
+        let report = Report {
+            machine: MachineId::COORDINATOR,
+            lease,
+            moves,
+            question: Question::Threshold(Threshold(place.1)),
+            findings: found,
+            elapsed,
+        };
+        self.record(Record::Report(report), None, None);
+    }
+
+    /// A recheck has ended without a result of its own, or with one that has been taken in.
+    pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId) {
+        for by in [Rechecker::Lease(lease), Rechecker::Coordinator] {
+            self.belief.recheck_given_back(number, by, false);
         }
     }
 
-    /// A worker reports what is not true.
-    fn found_out(&mut self, worker: String, contradicted: bool) {
-        // Several of its claims may be decided before the verdict on the first is durable.
-        let verdict = |waiting: &Unrecorded| matches!(&*waiting.record, Record::Quarantined { worker: of, .. } if *of == worker);
-        if self.trust.is_quarantined(&worker) || self.unrecorded.iter().any(verdict) {
-            return;
+    /// A recheck has used up its budget without a result.
+    fn recheck_used_up(&mut self, number: u64, by: Rechecker) {
+        if let Some((at, moves)) = self.belief.recheck_given_back(number, by, true) {
+            self.record(Record::TakenBack { at, moves }, None, None);
         }
-        // Without rechecks nothing is ever confirmed: what was accepted stays.
-        let after = if self.trust.rechecks() {
-            self.trust.of(&worker).confirmed_through
-        } else {
-            self.written
-        };
-        self.notify(Notice::Quarantined { worker: worker.clone(), contradicted });
-        self.record(Record::Quarantined { worker, after }, None, None);
     }
+
+    /// The name of a machine, for people.
+    fn machine_name(&self, machine: MachineId) -> String {
+        self.belief.machines().of(machine).name.clone()
+    }
+}
+
+/// What a report is about.
+struct Told {
+    purpose: Option<Purpose>,
+    moves: Vec<Move>,
+    question: Question,
+    budget: u64,
+    held: bool,
 }
 
 /// What became of a report that was not refused.

@@ -23,12 +23,15 @@ pub use lease::{Lease, LeaseTerms, Purpose, TakenBack};
 use worker::Turn;
 pub use worker::Worker;
 
+use super::belief::MachineId;
 use super::event::{LeaseId, Refusal, WorkerId, WorkerInfo};
 
 /// How many former leases are remembered.
 const FORMER_LEASES: usize = 4096;
 /// A worker gets no new leases for a while when it has declined so many in a row.
 const DECLINES_IN_A_ROW: u32 = 3;
+/// A worker is cut off when so many of its reports were refused.
+const REFUSED_TOO_OFTEN: u32 = 5;
 /// That while, the first time; it doubles with each further decline.
 const BENCH: Duration = Duration::from_secs(10);
 
@@ -37,6 +40,8 @@ const BENCH: Duration = Duration::from_secs(10);
 pub struct Scheduler {
     terms: LeaseTerms,
     workers: BTreeMap<WorkerId, Worker>,
+    /// The machines that are connected, with the number of their workers.
+    machines: BTreeMap<MachineId, usize>,
     /// Workers that can take a lease, in the order in which they are served.
     open: BTreeSet<Turn>,
     /// Workers that get no leases for a while, by the end of it.
@@ -51,6 +56,11 @@ pub struct Scheduler {
     /// The slots of the workers that take leases.
     slots: u64,
     next_lease: u64,
+    /// How many leases have ended with a report.
+    ended: u64,
+    /// The median rate of the workers, and at how many ended leases it is measured again.
+    rate: u64,
+    rate_due: u64,
     lost: u64,
     stalled: u64,
     cancelled: u64,
@@ -63,6 +73,7 @@ impl Scheduler {
         Scheduler {
             terms,
             workers: BTreeMap::new(),
+            machines: BTreeMap::new(),
             open: BTreeSet::new(),
             benched: BTreeSet::new(),
             leases: BTreeMap::new(),
@@ -72,6 +83,9 @@ impl Scheduler {
             stuck: BTreeSet::new(),
             slots: 0,
             next_lease: first_lease,
+            ended: 0,
+            rate: 0,
+            rate_due: 0,
             lost: 0,
             stalled: 0,
             cancelled: 0,
@@ -87,6 +101,11 @@ impl Scheduler {
     /// The workers that are connected.
     pub fn workers(&self) -> impl Iterator<Item = (WorkerId, &Worker)> {
         self.workers.iter().map(|(&id, worker)| (id, worker))
+    }
+
+    /// The machines that are connected.
+    pub fn machines(&self) -> impl Iterator<Item = MachineId> {
+        self.machines.keys().copied()
     }
 
     /// The leases that are held.
@@ -135,9 +154,10 @@ impl Scheduler {
         self.workers.iter().find(|(_, worker)| same(worker)).map(|(&id, _)| id)
     }
 
-    /// Adds a worker.
-    pub fn join(&mut self, id: WorkerId, info: WorkerInfo, now: Duration) {
-        let worker = Worker::new(info, now);
+    /// Adds a worker of a machine.
+    pub fn join(&mut self, id: WorkerId, info: WorkerInfo, machine: MachineId, now: Duration) {
+        let worker = Worker::new(info, machine, now);
+        *self.machines.entry(machine).or_default() += 1;
         self.slots += u64::from(worker.info.slots);
         self.workers.insert(id, worker);
         self.most_workers = self.most_workers.max(self.workers.len());
@@ -153,6 +173,12 @@ impl Scheduler {
             .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
             .collect();
         let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
+        if let Some(count) = self.machines.get_mut(&worker.machine) {
+            *count -= 1;
+            if *count == 0 {
+                self.machines.remove(&worker.machine);
+            }
+        }
         self.open.remove(&worker.turn(id));
         if !worker.draining {
             self.slots -= u64::from(worker.info.slots);
@@ -178,12 +204,22 @@ impl Scheduler {
         self.open.iter().map(|turn| turn.worker)
     }
 
+    /// The number of a lease that nobody else gets.
+    pub fn reserve(&mut self) -> LeaseId {
+        let lease = LeaseId(self.next_lease);
+        self.next_lease += 1;
+        lease
+    }
+
     /// Leases a job to a worker that can take it.
     pub fn grant(&mut self, id: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
-        let lease_id = LeaseId(self.next_lease);
-        self.next_lease += 1;
+        let lease_id = self.reserve();
+        let Some(machine) = self.workers.get(&id).map(|worker| worker.machine) else {
+            return lease_id;
+        };
         let lease = Lease {
             worker: id,
+            machine,
             purpose,
             job,
             granted: now,
@@ -239,14 +275,13 @@ impl Scheduler {
     /// The lease, if `id` holds it or a former lease of that number is remembered. The flag tells
     /// whether it is held.
     pub fn find(&self, id: WorkerId, lease_id: LeaseId) -> Result<(&Lease, bool), Refusal> {
-        if !self.workers.contains_key(&id) {
-            return Err(Refusal::UnknownWorker(id));
-        }
+        let worker = self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
         match (self.leases.get(&lease_id), self.former.get(&lease_id)) {
             (Some(lease), _) if lease.worker == id => Ok((lease, true)),
-            (Some(_), _) => Err(Refusal::NotTheHolder(id, lease_id)),
-            (None, Some(lease)) => Ok((lease, false)),
+            // A worker that has connected anew is another, on the same machine.
+            (None, Some(lease)) if lease.machine == worker.machine => Ok((lease, false)),
             (None, None) => Err(Refusal::UnknownLease(lease_id)),
+            (Some(_), _) | (_, Some(_)) => Err(Refusal::NotTheHolder(id, lease_id)),
         }
     }
 
@@ -264,16 +299,58 @@ impl Scheduler {
             self.former.remove(&lease_id);
             self.unstick(lease_id, id);
         }
+        self.ended += 1;
         let terms = self.terms;
         self.change(id, |worker| {
             worker.jobs += 1;
             worker.nodes = worker.nodes.saturating_add(nodes);
+            worker.search_time += elapsed;
             worker.declined = 0;
             if let Some(lease) = lease.filter(|_| terms.ahead) {
                 let held = now.saturating_sub(lease.granted);
                 worker.ahead.note(held, elapsed, lease.at_once);
             }
         });
+    }
+
+    /// Counts a recheck that was granted.
+    pub fn note_recheck(&mut self, id: WorkerId) {
+        self.change(id, |worker| worker.rechecks += 1);
+    }
+
+    /// The nodes that a slot searches in a second: the median over the workers, which no single one
+    /// can move far.
+    pub fn median_rate(&mut self) -> u64 {
+        // A look at all workers for each report of one of them would be too much.
+        if self.ended < self.rate_due {
+            return self.rate;
+        }
+        self.rate_due = self.ended + self.workers.len() as u64;
+        self.rate = self.measured_rate();
+        self.rate
+    }
+
+    fn measured_rate(&self) -> u64 {
+        let rate = |worker: &Worker| {
+            let micros = worker.search_time.as_micros();
+            (micros > 0).then(|| u128::from(worker.nodes) * 1_000_000 / micros)
+        };
+        let mut rates: Vec<u128> = self.workers.values().filter_map(rate).collect();
+        let middle = rates.len() / 2;
+        if rates.is_empty() {
+            return 0;
+        }
+        u64::try_from(*rates.select_nth_unstable(middle).1).unwrap_or(u64::MAX)
+    }
+
+    /// Counts a report of a worker that was refused; whether there were too many.
+    pub fn note_refused(&mut self, id: WorkerId) -> bool {
+        let mut refused = 0;
+        self.change(id, |worker| {
+            worker.refused += 1;
+            refused = worker.refused;
+        });
+        refused >= REFUSED_TOO_OFTEN
     }
 
     /// Ends a lease whose report is refused.

@@ -7,6 +7,8 @@ use jlpns_games::{Goal, Move, OutcomeScale};
 use jlpns_search::graph::{GraphSettings, Selection};
 use jlpns_search::{Algorithm, Initialisation, Question};
 
+use crate::belief::{BeliefSettings, Confirm};
+
 /// What is to be solved, and how.
 #[derive(Clone, Debug)]
 pub struct SolveSettings {
@@ -44,12 +46,15 @@ pub struct SolveSettings {
     pub report_interval: Duration,
     /// How long a lease lasts without progress of its search; several report intervals.
     pub stall_after: Duration,
-    /// The share of the solved reports of proven workers that another worker searches again, from
-    /// 0 to 1; 0 switches that off for all workers.
-    pub recheck: f64,
+    /// How far what workers say is made sure of.
+    pub belief: BeliefSettings,
+    /// How many searches the coordinator runs at a time to confirm an answer itself.
+    pub own_searches: usize,
     /// Whether what one worker's searches have solved goes into the tables of the others. A worker
     /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
     pub share: bool,
+    /// What leases are sealed with in a new solve; nobody else knows it. Not 0.
+    pub secret: u128,
     /// Whether there is a journal: then a report counts when its record is durable.
     pub journal: bool,
     /// The least number of records between two snapshots.
@@ -57,6 +62,35 @@ pub struct SolveSettings {
 }
 
 impl SolveSettings {
+    /// What every solve begins with, of the position at the start of a game: its value is found by
+    /// PDS jobs on a graph, nobody has to be confirmed, and nothing is kept.
+    pub fn new(spec: GameSpec) -> SolveSettings {
+        SolveSettings {
+            spec,
+            moves: Vec::new(),
+            goal: None,
+            sub_search: Algorithm::Pds,
+            initialisation: Initialisation::Mobility,
+            knowledge: true,
+            merge: true,
+            selection: Selection::Locking,
+            job_nodes: 20_000,
+            most_jobs_a_second: None,
+            leases_ahead: false,
+            await_workers: 1,
+            memory: 1 << 30,
+            lease_length: Duration::from_secs(30),
+            report_interval: Duration::from_secs(2),
+            stall_after: Duration::from_secs(120),
+            belief: BeliefSettings { confirm: Confirm::None, sample: 0.01, seed: 1 },
+            own_searches: 1,
+            share: false,
+            secret: 1,
+            journal: false,
+            snapshot_records: 50_000,
+        }
+    }
+
     /// What is asked of the root.
     pub(super) fn question(&self, scale: &OutcomeScale) -> Question {
         match self.goal {

@@ -6,6 +6,7 @@ use jlpns_games::{Move, Outcome, Threshold};
 use jlpns_search::Effort;
 use serde::{Deserialize, Serialize};
 
+use super::belief::{Basis, Confirm};
 use super::scheduler::Worker;
 use super::{Solve, WorkerId, slot_time};
 
@@ -69,14 +70,18 @@ pub struct SolveStatus {
     pub parked: Option<String>,
     /// Jobs that are kept back because they kill their workers.
     pub parked_jobs: Vec<ParkedJob>,
-    /// Claims of workers that another worker has confirmed.
+    /// Claims of machines that another machine has confirmed.
     pub confirmed: u64,
-    /// Claims that wait for another worker.
+    /// Claims that are to be searched again.
     pub unconfirmed: u64,
-    /// Claims that another worker has contradicted.
+    /// Claims that another machine has contradicted.
     pub disputes: u64,
-    /// The names of workers that reported what is not true.
+    /// The machines that claimed what is not true or were put out, by the names of their workers.
     pub quarantined: Vec<String>,
+    /// How many claims the answer rests on, once there is one.
+    pub answer_claims: Option<u64>,
+    /// How many of them more than one machine stands behind.
+    pub answer_confirmed: Option<u64>,
     /// The most workers that were connected at one time.
     pub most_workers: u64,
     /// The workers that are connected.
@@ -194,18 +199,29 @@ impl Solve {
             leases_stalled: self.scheduler.stalled(),
             refused: self.refused,
             duplicates: self.duplicates,
-            records: self.written,
-            durable_records: self.settings.journal.then_some(self.applied),
+            records: self.ledger.written(),
+            durable_records: self.settings.journal.then_some(self.ledger.applied()),
             parked: self.parked.clone(),
             parked_jobs: self
                 .losses
                 .parked()
                 .map(|job| ParkedJob { moves: self.move_names(&job.moves), losses: job.losses })
                 .collect(),
-            confirmed: self.trust.confirmed(),
-            unconfirmed: self.trust.pending() as u64,
-            disputes: self.trust.disputes(),
-            quarantined: self.trust.quarantined().cloned().collect(),
+            confirmed: self.belief.confirmed(),
+            unconfirmed: self.belief.rechecks().len() as u64,
+            disputes: self.belief.disputes(),
+            quarantined: self
+                .belief
+                .machines()
+                .others()
+                .filter(|(_, machine)| machine.quarantined)
+                .map(|(_, machine)| machine.name.clone())
+                .collect(),
+            answer_claims: self.basis.as_ref().map(|basis| basis.claims),
+            answer_confirmed: self
+                .basis
+                .as_ref()
+                .map(|basis| basis.claims.saturating_sub(self.open_claims(basis))),
             most_workers: self.scheduler.most_workers() as u64,
             workers: self.scheduler.workers().map(|(_, w)| worker_status(w, now)).collect(),
             seconds: now.as_secs_f64(),
@@ -214,6 +230,14 @@ impl Solve {
                 .as_secs_f64(),
             slot_seconds: self.past_slot_time
                 + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
+        }
+    }
+
+    /// How much of what the answer rests on only one machine stands behind by now.
+    fn open_claims(&self, basis: &Basis) -> u64 {
+        match self.belief.confirm() {
+            Confirm::Answer => self.awaited.len() as u64,
+            _ => basis.open.len() as u64,
         }
     }
 

@@ -15,6 +15,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::*;
+use crate::belief::Identity;
 
 fn settings(spec: &str, moves: &str, goal: Option<&str>) -> SolveSettings {
     let spec: GameSpec = spec.parse().unwrap();
@@ -23,26 +24,19 @@ fn settings(spec: &str, moves: &str, goal: Option<&str>) -> SolveSettings {
         goal.map(|goal| game.scale().parse_goal(goal).unwrap())
     ));
     SolveSettings {
-        spec,
         moves,
         goal,
         sub_search: Algorithm::Pn2,
         initialisation: Initialisation::Unit,
         knowledge: false,
-        merge: true,
-        selection: Selection::Locking,
         job_nodes: 60,
-        most_jobs_a_second: None,
-        await_workers: 1,
         memory: 1 << 24,
         lease_length: Duration::from_secs(10),
         report_interval: Duration::from_secs(1),
         stall_after: Duration::from_secs(600),
-        recheck: 0.0,
-        share: false,
-        journal: false,
         leases_ahead: true,
         snapshot_records: 1_000,
+        ..SolveSettings::new(spec)
     }
 }
 
@@ -73,6 +67,14 @@ fn true_value(settings: &SolveSettings) -> Outcome {
         let end = search(game, &mut position, question, &search_settings, &table, &mut ());
         question.bounds(&end.findings.efforts, game.scale()).value().unwrap()
     })
+}
+
+/// A worker on a machine of its own.
+fn info(name: &str, slots: u32) -> WorkerInfo {
+    let (machine, address) = (name.to_owned(), format!("address of {name}"));
+    let identity = Identity { certificate: None, machine, address };
+    let build = String::new();
+    WorkerInfo { name: name.to_owned(), identity, build, slots, memory: 0, instance: 0 }
 }
 
 /// A job as its worker holds it.
@@ -122,7 +124,7 @@ impl Cluster {
         self.joined += 1;
         let worker = WorkerId(self.joined);
         self.workers.push(worker);
-        let info = WorkerInfo { name: format!("w{}", self.joined), slots, memory: 0, instance: 0 };
+        let info = info(&format!("w{}", self.joined), slots);
         self.send(Event::Joined { worker, info }).unwrap();
     }
 
@@ -153,7 +155,7 @@ impl Cluster {
                 }
                 Action::Over => self.over = true,
                 Action::Dismiss { worker, refused } => {
-                    assert!(matches!(refused, Some(Refusal::Quarantined(_))), "it has lied");
+                    assert!(matches!(refused, Some(Refusal::Quarantined { .. })), "it has lied");
                     self.workers.retain(|&other| other != worker);
                     self.lost.extend(self.held.extract_if(.., |held| held.worker == worker));
                 }
@@ -353,7 +355,7 @@ fn no_job_goes_out_before_the_awaited_workers_have_joined() {
     let mut settings = settings("connect4:4x4", "", None);
     settings.await_workers = 2;
     let mut cluster = Cluster::new(settings);
-    let first = WorkerInfo { name: "first".to_owned(), slots: 1, memory: 0, instance: 0 };
+    let first = info("first", 1);
     cluster.solve.handle(Event::Joined { worker: WorkerId(7), info: first }, cluster.now).unwrap();
     assert_eq!(cluster.solve.take_actions(), []);
     cluster.workers.push(WorkerId(7));

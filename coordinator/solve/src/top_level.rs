@@ -6,6 +6,8 @@ use jlpns_search::efforts::{One, Several, Two, Width};
 use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, Shed};
 use jlpns_search::{EffortPair, Findings, Question};
 
+use crate::belief::{Basis, Claims, Keys, Proofs};
+
 /// A frontier node that was selected.
 #[derive(Clone, Debug)]
 pub struct MostProving {
@@ -82,6 +84,20 @@ pub trait TopLevel: Send {
     ) -> bool;
     /// The leased nodes whose jobs have become moot since the last call.
     fn take_moot(&mut self) -> Vec<NodeId>;
+    /// The keys of the position at the end of `moves` and of those one move on.
+    fn keys(&self, moves: &[Move]) -> Keys;
+    /// Grows the tree anew from what is still claimed; no node may be leased.
+    fn regrow(&mut self, claims: &Claims);
+    /// The findings about the position at the end of `moves` with what claims settle besides.
+    fn completed(
+        &self,
+        claims: &Claims,
+        moves: &[Move],
+        question: Question,
+        findings: &Findings,
+    ) -> Findings;
+    /// What it rests on that the root reaches thresholds, or that it does not.
+    fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Basis;
 }
 
 /// The top-level tree for a question about the position after `moves`.
@@ -266,5 +282,64 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
 
     fn take_moot(&mut self) -> Vec<NodeId> {
         self.graph.take_moot()
+    }
+
+    fn keys(&self, moves: &[Move]) -> Keys {
+        let game = self.graph.game();
+        let mut position = self.position(moves);
+        let mut children = Vec::new();
+        for mv in self.legal_moves(moves) {
+            game.play(&mut position, mv);
+            children.push((mv, game.key(&position).into()));
+            game.undo(&mut position, mv);
+        }
+        Keys { position: game.key(&position).into(), children }
+    }
+
+    fn regrow(&mut self, claims: &Claims) {
+        let game = self.graph.game().clone();
+        let root = game.key(&self.position(&self.prefix));
+        let mut proofs = Proofs::new(&game, claims, self.graph.knowledge(), root);
+        self.graph.regrow(&mut |position, threshold| proofs.verdict(position, threshold));
+    }
+
+    fn completed(
+        &self,
+        claims: &Claims,
+        moves: &[Move],
+        question: Question,
+        findings: &Findings,
+    ) -> Findings {
+        let game = self.graph.game();
+        let root = game.key(&self.position(&self.prefix));
+        let mut proofs = Proofs::new(game, claims, self.graph.knowledge(), root);
+        let mut position = self.position(moves);
+        let first = question.thresholds().0;
+        let mut complete = |position: &mut G::Position, efforts: &mut [EffortPair]| {
+            for (index, pair) in efforts.iter_mut().enumerate() {
+                let mut known = || proofs.verdict(position, Threshold(first.0 + index as u8));
+                if !pair.is_solved()
+                    && let Some(holds) = known()
+                {
+                    *pair = EffortPair::solved(holds);
+                }
+            }
+        };
+        let mut findings = findings.clone();
+        complete(&mut position, &mut findings.efforts);
+        for child in &mut findings.children {
+            game.play(&mut position, child.mv);
+            complete(&mut position, &mut child.efforts);
+            game.undo(&mut position, child.mv);
+        }
+        findings
+    }
+
+    fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Basis {
+        let game = self.graph.game();
+        let mut root = self.position(&self.prefix);
+        let key = game.key(&root);
+        let mut proofs = Proofs::new(game, claims, self.graph.knowledge(), key);
+        proofs.basis(&mut root, &self.prefix, answer)
     }
 }

@@ -15,6 +15,7 @@
 
 mod ask;
 mod bench;
+mod confirm;
 mod door;
 mod files;
 mod health;

@@ -29,6 +29,19 @@ struct SolveResult {
     overhead: f64,
     /// How many of the nodes were created before the solve was taken up.
     earlier_nodes: u64,
+    /// How many claims the answer rests on.
+    claims: Option<u64>,
+    /// How many of them more than one machine stands behind.
+    claims_confirmed: Option<u64>,
+}
+
+/// What an answer rests on, in words.
+pub fn rests_on(claims: u64, confirmed: u64) -> String {
+    format!(
+        "the answer rests on {} claims, {} of them confirmed",
+        grouped(claims),
+        grouped(confirmed)
+    )
 }
 
 /// Shows the progress of a running solve, until it has ended.
@@ -77,6 +90,8 @@ pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Res
         leases_expired: status.leases_expired,
         overhead: status.overhead(),
         earlier_nodes: status.earlier_nodes,
+        claims: status.answer_claims,
+        claims_confirmed: status.answer_confirmed,
     };
     match output {
         Output::Json => output::print_json(&result)?,
@@ -91,9 +106,12 @@ fn text(result: &SolveResult, status: &SolveStatus) -> String {
         0 => String::new(),
         earlier => format!(" ({} of them before this start)", grouped(earlier)),
     };
+    let rests = result.claims.zip(result.claims_confirmed);
+    let rests = rests
+        .map_or(String::new(), |(claims, confirmed)| format!("\n{}", rests_on(claims, confirmed)));
     format!(
         "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes{earlier}, \
-         {:.1} s, {}, overhead {:.1} %",
+         {:.1} s, {}, overhead {:.1} %{rests}",
         result.answer.headline(),
         best.map_or(String::new(), |best| format!("; best move {best}")),
         grouped(result.jobs),

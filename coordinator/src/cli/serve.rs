@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use jlpns_games::spec::Games;
+use jlpns_solve::belief::Confirm;
 use tokio::net::TcpListener;
 use tracing::info;
 
+use super::confirm::ConfirmFlags;
 use super::door::DoorFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
@@ -50,15 +52,11 @@ pub struct ServeFlags {
     #[arg(value_parser = values::seconds, allow_hyphen_values = true)]
     stall: Duration,
 
-    /// The share of what proven workers solve that another worker searches again, from 0 to 1; of
-    /// new workers all is searched again. 0 switches that off
-    /// [default: 0.01, with --share 0]
-    #[arg(long, value_name = "SHARE", env = "JLPNS_RECHECK")]
-    #[arg(value_parser = values::share, allow_hyphen_values = true)]
-    recheck: Option<f64>,
+    #[command(flatten)]
+    confirm: ConfirmFlags,
 
     /// Let what one worker has solved go into the tables of the others: many workers are much faster
-    /// then, but must all be trusted, as one that believes others cannot recheck them
+    /// then, but must all be trusted, as one that believes others cannot confirm what they claim
     #[arg(long, value_name = "BOOL", default_value_t = false, env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
@@ -68,18 +66,17 @@ pub struct ServeFlags {
     door: DoorFlags,
 }
 
-/// The share of rechecks, unless a flag says otherwise.
-const RECHECK: f64 = 0.01;
-
 impl ServeFlags {
-    fn recheck(&self) -> Result<f64, CommandError> {
-        match self.recheck {
-            Some(recheck) if self.share && recheck > 0.0 => Err(CommandError::BadInput(format!(
-                "'--recheck {recheck}' does not go with '--share': a worker that believes what \
-                     others have solved cannot confirm it; leave one of them out"
-            ))),
-            Some(recheck) => Ok(recheck),
-            None => Ok(if self.share { 0.0 } else { RECHECK }),
+    /// What is confirmed when nobody says what.
+    fn default_confirm(&self) -> Result<Confirm, CommandError> {
+        match self.confirm.confirm {
+            Some(confirm) if self.share && confirm != Confirm::None => {
+                Err(CommandError::BadInput(format!(
+                    "'--confirm {confirm}' does not go with '--share': a worker that believes what \
+                     others have solved cannot confirm it; leave one of them out",
+                )))
+            }
+            _ => Ok(if self.share { Confirm::None } else { Confirm::Answer }),
         }
     }
 }
@@ -91,7 +88,8 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     settings.await_workers = flags.await_workers as usize;
     settings.lease_length = flags.lease;
     settings.stall_after = flags.stall;
-    (settings.recheck, settings.share) = (flags.recheck()?, flags.share);
+    flags.confirm.apply(&mut settings.belief, flags.default_confirm()?);
+    settings.share = flags.share;
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
     let door = flags.door.door(flags.listen)?;

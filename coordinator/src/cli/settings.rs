@@ -1,6 +1,8 @@
 //! What `jlpns solve` and `jlpns serve` have in common: what is to be solved, and how.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+use std::{process, thread};
 
 use jlpns_games::spec::Games;
 use jlpns_games::with_game;
@@ -8,6 +10,7 @@ use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::SolveSettings;
+use jlpns_solve::belief::{BeliefSettings, Confirm};
 
 use super::output::Output;
 use super::{CommandError, values};
@@ -106,9 +109,16 @@ fn default_job_nodes(sub_search: Algorithm) -> u64 {
     }
 }
 
+/// What nobody else knows.
+fn random_secret() -> u128 {
+    // Each has keys of its own, which come from the system.
+    let [low, high] = [0, 1].map(|part: u64| u128::from(RandomState::new().hash_one(part)));
+    (high << 64 | low).max(1)
+}
+
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree and the tables of the game; nothing is
-    /// rechecked or shared, and no lease is granted ahead of a free slot.
+    /// What is asked for, with `memory` bytes for the tree and the tables of the game; every worker is
+    /// believed, nothing is shared, and no lease is granted ahead of a free slot.
     ///
     /// The keys of positions may depend on those tables. So for a solve that is kept on disk they are
     /// what they are without a word about memory: its snapshots are read by runs with more or less.
@@ -144,7 +154,13 @@ impl SettingsFlags {
             lease_length: LEASE_LENGTH,
             report_interval: REPORT_INTERVAL,
             stall_after: STALL_AFTER,
-            recheck: 0.0,
+            belief: BeliefSettings {
+                confirm: Confirm::None,
+                sample: 0.0,
+                seed: RandomState::new().hash_one(process::id()),
+            },
+            own_searches: thread::available_parallelism().map_or(1, usize::from),
+            secret: random_secret(),
             share: false,
             journal: false,
             snapshot_records: SNAPSHOT_RECORDS,

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use jlpns_games::spec::Games;
 use jlpns_search::sub_search::EmbeddedSubSearches;
+use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use tracing::info;
 
+use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
@@ -23,6 +25,9 @@ pub struct SolveFlags {
     #[command(flatten)]
     keeping: KeepingFlags,
 
+    #[command(flatten)]
+    confirm: ConfirmFlags,
+
     /// How many searches to run at a time [default: one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
     #[arg(value_parser = values::slots)]
@@ -36,7 +41,10 @@ pub struct SolveFlags {
 
 /// Solves the game, or goes on until a signal comes.
 pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
-    let settings = flags.settings.settings(flags.memory / 2, flags.keeping.is_kept(), games)?;
+    let memory = flags.memory / 2;
+    let mut settings = flags.settings.settings(memory, flags.keeping.is_kept(), games)?;
+    // There is no other machine here.
+    flags.confirm.apply(&mut settings.belief, Confirm::None);
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
     // That the worker comes and goes is no news here: only what this binary itself says.
     let progress = Progress::start("warn,jlpns_coordinator::cli=info");
@@ -44,8 +52,9 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     let driver = flags.keeping.driver(settings)?;
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
+        machine: String::new(),
         slots: flags.slots.unwrap_or_else(values::cores),
-        memory: flags.memory / 2,
+        memory,
         backoff: Backoff::default(),
     };
     // One thread is enough for the messages; the cores are for the slots.

@@ -11,6 +11,7 @@ use jlpns_solve::SolveStatus;
 
 use super::ask::ask;
 use super::output::{self, Answer, Output, grouped, rate};
+use super::report::rests_on;
 use super::{CommandError, End, values};
 use crate::status::from_wire;
 
@@ -100,12 +101,15 @@ fn text(status: &SolveStatus) -> String {
             grouped(status.disputes),
         );
     }
+    if let (Some(claims), Some(confirmed)) = (status.answer_claims, status.answer_confirmed) {
+        let _ = write!(text, "\n{}", rests_on(claims, confirmed));
+    }
     if status.shared_positions > 0 {
         let shared = grouped(status.shared_positions);
         let _ = write!(text, "\n{shared} solved positions were told to other workers");
     }
     for name in &status.quarantined {
-        let _ = write!(text, "\nworker {name} is quarantined: it reported what is not true");
+        let _ = write!(text, "\nthe machine of worker {name} is quarantined");
     }
     if status.workers.is_empty() {
         text += "\nno worker is connected";

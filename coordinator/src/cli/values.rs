@@ -17,6 +17,7 @@ pub use jlpns_search::memory::parse as memory;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_simulate::CoordinatorCost;
+use jlpns_solve::belief::Confirm;
 
 use super::CommandError;
 
@@ -62,6 +63,11 @@ pub fn selection() -> impl TypedValueParser<Value = Selection> {
         ("virtual-win", Selection::VirtualWin),
         ("virtual-loss", Selection::VirtualLoss),
     ])
+}
+
+/// `answer`, `sample` or `none`.
+pub fn confirm() -> impl TypedValueParser<Value = Confirm> {
+    one_of([Confirm::Answer, Confirm::Sample, Confirm::None].map(|what| (what.name(), what)))
 }
 
 /// The game. Not read by clap, which would repeat a text of any length in its message.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use jlpns_proto::v1;
+use jlpns_search::Findings;
 use jlpns_solve::{Event, LeaseId, SolveStatus, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
@@ -32,6 +34,8 @@ pub(crate) enum Command {
     Batch { worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)> },
     /// A worker's stream has ended.
     Leave { worker: WorkerId },
+    /// A search of the coordinator's own has ended.
+    Searched { number: u64, findings: Findings, elapsed: Duration },
     /// Somebody asks for the status.
     Status { reply: oneshot::Sender<SolveStatus> },
 }
@@ -64,6 +68,11 @@ impl DriverHandle {
 
     pub(crate) async fn send(&self, command: Command) -> Result<(), Ended> {
         self.commands.send(command).await.map_err(|_| Ended)
+    }
+
+    /// Sends from a thread that may wait.
+    pub(crate) fn send_from_thread(&self, command: Command) -> Result<(), Ended> {
+        self.commands.blocking_send(command).map_err(|_| Ended)
     }
 
     pub(crate) fn new_worker(&self) -> WorkerId {

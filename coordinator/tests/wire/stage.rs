@@ -11,7 +11,6 @@ use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
-use jlpns_search::graph::Selection;
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::{Solve, SolveSettings, SolveStatus};
 use jlpns_worker::client::{Backoff, WorkerConfig};
@@ -25,26 +24,15 @@ use tonic::{Status, Streaming};
 /// A solve of a game that takes a few dozen small jobs.
 pub fn settings(spec: &str) -> SolveSettings {
     SolveSettings {
-        spec: spec.parse().expect("a spec"),
-        moves: Vec::new(),
-        goal: None,
         sub_search: Algorithm::Pn2,
         initialisation: Initialisation::Unit,
         knowledge: false,
-        merge: true,
-        selection: Selection::default(),
         job_nodes: 2_000,
-        most_jobs_a_second: None,
-        await_workers: 1,
         memory: 64 << 20,
-        lease_length: Duration::from_secs(30),
         report_interval: Duration::from_secs(1),
-        stall_after: Duration::from_secs(120),
-        recheck: 0.0,
-        share: false,
-        journal: false,
         leases_ahead: true,
         snapshot_records: 1_000,
+        ..SolveSettings::new(spec.parse().expect("a spec"))
     }
 }
 
@@ -58,7 +46,13 @@ pub fn driver(settings: SolveSettings) -> Driver {
 /// A worker for such solves.
 pub fn worker_config(name: &str, slots: u32) -> WorkerConfig {
     let backoff = Backoff { first: Duration::from_micros(10), most: Duration::from_micros(100) };
-    WorkerConfig { name: name.to_owned(), slots, memory: 64 << 20, backoff }
+    WorkerConfig {
+        name: name.to_owned(),
+        machine: name.to_owned(),
+        slots,
+        memory: 64 << 20,
+        backoff,
+    }
 }
 
 /// A coordinator that is served through pipes.
@@ -151,6 +145,7 @@ pub fn hello() -> v1::Hello {
         slots: 1,
         memory_bytes: 0,
         instance: 0,
+        ..v1::Hello::default()
     }
 }
 

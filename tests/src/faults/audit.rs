@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
-use jlpns_coordinator::written::record_from_bytes;
+use jlpns_coordinator::written::{record_from_bytes, snapshot_from_bytes};
 use jlpns_journal::{Header, Journal};
-use jlpns_solve::Record;
+use jlpns_solve::{Record, Solve, SolveSettings};
 
 use super::ledger::Book;
 
@@ -43,18 +44,25 @@ pub fn audit(directory: &Path, spec: &str) -> Audit {
     let mut audit = Audit { repairs: opened.repairs, ..Audit::default() };
     // What came before the first record is in a snapshot.
     let first = opened.records.first().map_or(1, |record| record.number);
+    let mut records = Vec::new();
     for (number, record) in (first..).zip(opened.records) {
         assert_eq!(record.number, number, "records are numbered without a gap");
-        match record_from_bytes(&record.bytes).unwrap_or_else(|error| panic!("{error}")) {
-            Record::Report(report) => {
-                let lease = report.lease.0;
-                assert!(audit.leases.insert(lease), "lease {lease} is in the journal twice");
-                audit.nodes += report.findings.nodes;
-            }
-            Record::Quarantined { worker, .. } => audit.quarantined.push(worker),
-            Record::Split { .. } | Record::Confirmed { .. } => {}
+        let read = record_from_bytes(&record.bytes).unwrap_or_else(|error| panic!("{error}"));
+        if let Record::Report(report) = &read {
+            let lease = report.lease.0;
+            assert!(audit.leases.insert(lease), "lease {lease} is in the journal twice");
+            audit.nodes += report.findings.nodes;
         }
+        records.push((number, read));
     }
+    let snapshot = |kept: jlpns_journal::Snapshot| {
+        snapshot_from_bytes(kept.through, &kept.bytes).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let snapshots = opened.snapshots.into_iter().map(snapshot).collect();
+    let spec = spec.parse().expect("a spec");
+    let settings = SolveSettings { knowledge: false, ..SolveSettings::new(spec) };
+    let solve = Solve::resume(settings, 0, snapshots, records).expect("it can be taken up");
+    audit.quarantined = solve.status(Duration::ZERO).quarantined;
     audit
 }
 

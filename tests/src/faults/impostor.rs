@@ -60,6 +60,7 @@ impl Impostor {
             slots: 1,
             memory_bytes: 0,
             instance,
+            ..v1::Hello::default()
         };
         let inbound = runtime.block_on(async {
             let mut client =
@@ -122,6 +123,11 @@ pub fn lie(lease: &v1::Lease) -> v1::Report {
             best_move: None,
         }),
         elapsed_us: 1,
-        subject: Some(v1::Subject { moves: job.moves, question: Some(question) }),
+        subject: Some(v1::Subject {
+            moves: job.moves,
+            question: Some(question),
+            budget: job.budget,
+            seal: lease.seal,
+        }),
     }
 }

@@ -22,8 +22,16 @@ const MORE: f64 = 1.3;
 
 fn stage(data: &Path) -> Stage {
     let budget = JOB_NODES.to_string();
-    let args =
-        ["--job-nodes", &budget, "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
+    let args = [
+        "--job-nodes",
+        &budget,
+        "--sub-search",
+        "pn2",
+        "--knowledge",
+        "false",
+        "--confirm",
+        "none",
+    ];
     Stage::open(SPEC, data, &[&args[..], &["--lease", "2", "--stall", "20"]].concat())
 }
 

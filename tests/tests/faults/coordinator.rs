@@ -14,7 +14,7 @@ use jlpns_tests::faults::tmpfs::Tmpfs;
 
 const SPEC: &str = "connect4:5x5";
 const ARGS: [&str; 8] =
-    ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
+    ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--confirm", "none"];
 
 fn step(fault: Fault) -> Step {
     Step { after: 0, fault, lasts: 0 }

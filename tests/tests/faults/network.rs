@@ -14,7 +14,7 @@ use jlpns_tests::{Running, jlpns_worker};
 
 const SPEC: &str = "connect4:5x5";
 const ARGS: [&str; 8] =
-    ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
+    ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--confirm", "none"];
 
 #[test]
 #[ignore = "it breaks real processes, and takes long"]

@@ -29,8 +29,8 @@ fn a_worker_that_stands_still_loses_its_lease_and_comes_back() {
         "false",
         "--lease",
         "0.5",
-        "--recheck",
-        "0",
+        "--confirm",
+        "none",
     ];
     let mut stage = Stage::open("connect4:5x5", &directory.path().join("journal"), &args);
     let only = worker(&stage.url(), "only");
@@ -92,7 +92,7 @@ fn a_search_that_gets_no_further_is_given_to_another_worker() {
 fn a_job_that_kills_its_workers_is_split() {
     let directory = tempfile::tempdir().expect("a directory");
     let args =
-        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
+        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--confirm", "none"];
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     for instance in 1..=3 {
         let name = format!("victim-{instance}");
@@ -119,7 +119,7 @@ fn a_job_that_kills_its_workers_is_split() {
 fn a_liar_is_found_out_and_does_not_come_back() {
     let directory = tempfile::tempdir().expect("a directory");
     let args =
-        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "1"];
+        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--sample", "1"];
     let args = [&args[..], &["--await-workers", "4"]].concat();
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     let mut stream = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
@@ -156,7 +156,7 @@ fn a_liar_is_found_out_and_does_not_come_back() {
 fn a_lie_that_is_too_large_to_be_searched_again_is_not_believed() {
     let directory = tempfile::tempdir().expect("a directory");
     let args =
-        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "1"];
+        ["--job-nodes", "2000", "--sub-search", "pn2", "--knowledge", "false", "--sample", "1"];
     let args = [&args[..], &["--await-workers", "4"]].concat();
     let mut stage = Stage::open(SMALL, &directory.path().join("journal"), &args);
     let mut stream = Impostor::join(&stage.url(), "liar", 1).expect("a welcome");
@@ -178,8 +178,16 @@ fn a_lie_that_is_too_large_to_be_searched_again_is_not_believed() {
 #[ignore = "it breaks real processes, and takes long"]
 fn workers_that_come_and_go_all_the_time_do_no_harm() {
     let directory = tempfile::tempdir().expect("a directory");
-    let args =
-        ["--job-nodes", "20000", "--sub-search", "pn2", "--knowledge", "false", "--recheck", "0"];
+    let args = [
+        "--job-nodes",
+        "20000",
+        "--sub-search",
+        "pn2",
+        "--knowledge",
+        "false",
+        "--confirm",
+        "none",
+    ];
     let mut stage = Stage::open("woodpush:11", &directory.path().join("journal"), &args);
     let steady = worker(&stage.url(), "steady");
     let mut killed = 0;

@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use super::{Client, Entry, Held, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
 use crate::slots::{Solve, Task};
@@ -184,6 +184,8 @@ impl Client {
             slots: self.config.slots,
             memory_bytes: self.config.memory,
             instance: self.instance,
+            machine: self.config.machine.clone(),
+            build: jlpns_proto::BUILD.to_owned(),
         };
         let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
         let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
@@ -216,6 +218,13 @@ impl Client {
         in_range("the length of welcome.solve_id", welcome.solve_id.chars().count() as u64, 1, 64)?;
         let heartbeat = u64::from(welcome.heartbeat_interval_ms);
         let heartbeat = in_range("welcome.heartbeat_interval_ms", heartbeat, 1, 3_600_000)?;
+        if !welcome.build.is_empty() && welcome.build != jlpns_proto::BUILD {
+            warn!(
+                "this worker is {}, its coordinator {}: use the same build of both",
+                jlpns_proto::BUILD,
+                welcome.build
+            );
+        }
         // Searches of a stream that is lost belong to leases that were taken back.
         self.stop_all();
         if self.solve.as_ref().is_none_or(|solve| solve.id != welcome.solve_id) {
@@ -316,7 +325,8 @@ impl Client {
         match self.held.entry(lease.lease_id) {
             MapEntry::Occupied(_) => return Err("the worker holds it already".to_owned()),
             MapEntry::Vacant(entry) => {
-                entry.insert(Held { stop: stop.clone(), subject: v1::Subject::from(&job) })
+                let subject = v1::Subject { seal: lease.seal, ..v1::Subject::from(&job) };
+                entry.insert(Held { stop: stop.clone(), subject })
             }
         };
         debug!("lease {} taken: {job:?}", lease.lease_id);

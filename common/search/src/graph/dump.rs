@@ -175,7 +175,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Computes the numbers of all nodes that have children anew, deepest first. So nobody need be
     /// told what changes, but parents that are no higher than their child: on another way to it
     /// they are deeper.
-    fn update_everything(&mut self) {
+    pub(super) fn update_everything(&mut self) {
         let mut levels: Vec<Vec<NodeId>> = Vec::new();
         for id in self.store.ids().filter(|&id| !self.store.is_leaf(id)) {
             let depth = usize::from(self.store.node(id).depth);

@@ -117,7 +117,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Links `node` to its children, new and old; with what a sub-search found about them, if it
     /// did.
-    fn add_children(
+    pub(super) fn add_children(
         &mut self,
         node: NodeId,
         position: &mut G::Position,

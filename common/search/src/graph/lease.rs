@@ -105,8 +105,13 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// Takes over new numbers for a leased node, as far as a sub-search has come: `asked` as in
-    /// [`Graph::fold`]. It stays leased.
+    /// [`Graph::fold`]. It stays leased. A partial report settles nothing: whoever says so has to
+    /// stand by it in the report that ends the lease.
     pub fn refresh(&mut self, node: NodeId, asked: usize, efforts: &[EffortPair]) {
+        let settles = efforts.iter().zip(&self.actual_efforts(node)[asked..]);
+        if settles.into_iter().any(|(found, known)| found.is_solved() && !known.is_solved()) {
+            return;
+        }
         if self.store.is_leaf(node) && self.learn(node, asked, efforts) {
             self.lock(node);
             self.update_from(node);

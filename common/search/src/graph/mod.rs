@@ -14,6 +14,7 @@
 //! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
+//! - `regrow`: growing it anew when verdicts are taken back.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
 //! - `dump`: the graph as bytes, and back.
@@ -26,6 +27,7 @@ mod fold;
 mod lease;
 mod locks;
 mod parents;
+mod regrow;
 mod relevance;
 mod shed;
 mod store;
@@ -142,6 +144,11 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The game.
     pub fn game(&self) -> &G {
         &self.game
+    }
+
+    /// Whether the game is asked for what it knows beyond its rules.
+    pub fn knowledge(&self) -> bool {
+        self.settings.knowledge
     }
 
     /// What the graph is asked about its root.

@@ -13,7 +13,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::{ENTRY_WORDS, Scrambled, TranspositionTable, read, store};
+use super::TranspositionTable;
+use super::entry::{Scrambled, Words};
 
 /// How many buckets a table begins with, if it may have so many: 2 MiB, one large page.
 pub(super) const FIRST_BUCKETS: usize = 1 << 15;
@@ -64,23 +65,15 @@ impl TranspositionTable {
 
     /// Moves the entries of a bucket to where they belong when `buckets` are in use.
     fn move_bucket(&self, index: usize, buckets: usize) {
-        let words = self.memory.bucket(index);
-        for slot in words.chunks_exact(ENTRY_WORDS) {
-            let Some((key, entry)) = read(slot) else { continue };
-            if key.bucket(buckets) == index {
+        let bucket = self.memory.bucket(index);
+        for place in [&bucket.big, &bucket.recent] {
+            let words = Words::read(place);
+            let key = words.key();
+            if words.is_empty() || key.bucket(buckets) == index {
                 continue;
             }
-            slot.iter().for_each(|word| word.store(0, Relaxed));
-            let [big, recent] = self.bucket(key, buckets);
-            let place = match read(big) {
-                None => big,
-                // Whatever was found since is newer.
-                Some((other, _)) if other == key => continue,
-                Some(_) if read(recent).is_none() => recent,
-                Some((_, other)) if other.work < entry.work => big,
-                Some(_) => recent,
-            };
-            store(place, key, entry);
+            Words::EMPTY.write(place);
+            self.memory.bucket(key.bucket(buckets)).take_over(key, words);
         }
     }
 }

@@ -2,7 +2,8 @@
 //! much work, for the tables of other workers.
 
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::fence;
 
 use jlpns_games::Threshold;
 
@@ -41,8 +42,11 @@ impl TranspositionTable {
         std::mem::take(&mut *self.solved.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes in what was solved elsewhere; it is not told again.
+    /// Takes in what was solved elsewhere; it is not told again. It may be a lie: if it contradicts
+    /// what is known, neither is believed.
     pub fn learn(&self, solved: &SolvedPosition) {
+        self.hearsay.store(true, Relaxed);
+        fence(Release);
         self.insert(solved.key, solved.threshold, EffortPair::solved(solved.holds), solved.work);
     }
 

@@ -1,8 +1,12 @@
+mod model;
+mod torn;
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::effort::Effort;
 
 fn pair(proof: u64, disproof: u64) -> EffortPair {
     EffortPair { proof: Effort::finite(proof), disproof: Effort::finite(disproof) }
@@ -189,4 +193,62 @@ fn solved_positions_travel_from_table_to_table() {
     tables[1].learn(&solved[0]);
     assert_eq!(tables[1].get(2, Threshold(2)).map(|k| k.pair), Some(EffortPair::DISPROVED));
     assert_eq!(tables[1].take_solved(), [], "what was learnt is not told again");
+}
+
+/// A table that knows of the position with key 7 that its value is 3.
+fn table_with_a_value() -> TranspositionTable {
+    let table = TranspositionTable::with_bytes(0).unwrap();
+    table.put(7, Threshold(3), EffortPair::PROVED, 5);
+    table.put(7, Threshold(4), EffortPair::DISPROVED, 5);
+    table
+}
+
+#[cfg(debug_assertions)]
+#[test]
+#[should_panic = "a wrong fact: in the position with key 0x7 thresholds up to 3 were proved and from \
+                  4 on disproved, and now threshold 4 is proved"]
+fn facts_that_exclude_each_other_stop_a_debug_build() {
+    table_with_a_value().put(7, Threshold(4), EffortPair::PROVED, 5);
+}
+
+#[cfg(debug_assertions)]
+#[test]
+#[should_panic = "thresholds up to 0 were proved and from 255 on disproved, and now threshold 0 is \
+                  disproved"]
+fn a_fact_that_no_game_has_stops_a_debug_build() {
+    let table = TranspositionTable::with_bytes(0).unwrap();
+    table.put(7, Threshold(0), EffortPair::DISPROVED, 5);
+}
+
+#[test]
+fn of_facts_that_exclude_each_other_neither_is_believed() {
+    let lie = SolvedPosition { key: 7, threshold: Threshold(2), holds: false, work: 9 };
+    let known = |table: &TranspositionTable| {
+        [1, 2, 3, 4].map(|t| table.get(7, Threshold(t)).map(|known| known.pair))
+    };
+    // A lie is told of what the table knows.
+    let table = table_with_a_value();
+    table.learn(&lie);
+    assert_eq!(known(&table), [None; 4]);
+    // What is found out afterwards is believed.
+    table.put(7, Threshold(1), EffortPair::PROVED, 5);
+    assert_eq!(known(&table), [Some(EffortPair::PROVED), None, None, None]);
+    assert_eq!(table.get(7, Threshold(1)).map(|known| known.work), Some(9));
+    // The truth is found out after a lie: no search may stop for that, nor tell it to others, who
+    // may know better.
+    let table = TranspositionTable::with_bytes(0).unwrap();
+    table.keep_solved_from(1);
+    table.learn(&lie);
+    table.put(7, Threshold(2), EffortPair::PROVED, 5);
+    assert_eq!(known(&table), [None; 4]);
+    assert_eq!(table.take_solved(), []);
+    table.put(7, Threshold(2), EffortPair::PROVED, 5);
+    assert_eq!(known(&table), [Some(EffortPair::PROVED), Some(EffortPair::PROVED), None, None]);
+    assert_eq!(table.take_solved().len(), 1);
+    // A lie about a threshold that every game answers.
+    let table = TranspositionTable::with_bytes(0).unwrap();
+    table.learn(&SolvedPosition { threshold: Threshold(0), ..lie });
+    assert_eq!(known(&table), [None; 4]);
+    table.learn(&SolvedPosition { threshold: Threshold(255), holds: true, ..lie });
+    assert_eq!(known(&table), [None; 4]);
 }

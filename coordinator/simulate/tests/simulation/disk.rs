@@ -12,7 +12,7 @@ pub struct Disk {
     records: BTreeMap<u64, Arc<Record>>,
     /// The leases whose reports are durable, or were before compaction.
     reports: BTreeMap<LeaseId, u64>,
-    snapshots: Vec<(Snapshot, bool)>,
+    snapshots: Vec<Snapshot>,
     /// Ordered, and not in a commit yet.
     waiting: Vec<(u64, Arc<Record>)>,
     /// In the commit that is under way.
@@ -50,13 +50,6 @@ impl Disk {
         (through, !self.waiting.is_empty())
     }
 
-    /// All that was ordered is durable.
-    pub fn flush(&mut self) {
-        self.end();
-        self.begin();
-        self.end();
-    }
-
     /// What was not durable is gone.
     pub fn crash(&mut self) {
         self.waiting.clear();
@@ -74,27 +67,18 @@ impl Disk {
         self.reports.len()
     }
 
-    /// Keeps a snapshot.
+    /// Keeps a snapshot, and compacts: the last two stay, and the records after the older one.
     pub fn keep(&mut self, snapshot: Snapshot) {
-        self.snapshots.push((snapshot, false));
-    }
-
-    /// Compacts: the last two settled snapshots stay, and the records after the older one.
-    pub fn settle(&mut self, through: u64) {
-        for (snapshot, settled) in &mut self.snapshots {
-            *settled |= snapshot.through == through;
-        }
-        let settled = self.snapshots.iter().enumerate().filter(|(_, (_, settled))| *settled);
-        if let Some((index, _)) = settled.rev().nth(1) {
-            self.snapshots.drain(..index);
-            let through = self.snapshots[0].0.through;
-            self.records = self.records.split_off(&(through + 1));
+        self.snapshots.push(snapshot);
+        if let Some(older) = self.snapshots.len().checked_sub(2) {
+            self.snapshots.drain(..older);
+            self.records = self.records.split_off(&(self.snapshots[0].through + 1));
         }
     }
 
     /// What a coordinator finds when it starts: snapshots, newest first, and records.
     pub fn read(&self) -> (Vec<Snapshot>, Vec<(u64, Record)>) {
-        let snapshots = self.snapshots.iter().rev().map(|(snapshot, _)| snapshot.clone());
+        let snapshots = self.snapshots.iter().rev().cloned();
         let records = self.records.iter().map(|(&number, record)| (number, (**record).clone()));
         (snapshots.collect(), records.collect())
     }

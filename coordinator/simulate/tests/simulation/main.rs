@@ -3,9 +3,11 @@
 //!
 //! - `world`: the clock, the network, what the workers do, and the faults.
 //! - `worker`: a virtual worker, which does as the real one does.
+//! - `adversary`: workers that do not say what they found.
 //! - `disk`: the journal, with commits that take time and are lost in a crash.
 //! - `runs`: what is run, and what must be true at the end.
 
+mod adversary;
 mod disk;
 mod runs;
 mod worker;

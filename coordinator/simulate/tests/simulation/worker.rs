@@ -6,8 +6,10 @@ use std::rc::Rc;
 use jlpns_games::spec::{GameSpec, position_after};
 use jlpns_games::{Game, Move, with_game};
 use jlpns_search::search::{SearchSettings, search};
-use jlpns_search::{EffortPair, Findings, Job, Question, TranspositionTable};
+use jlpns_search::{Findings, Job, Question, TranspositionTable};
 use jlpns_solve::{LeaseId, Subject, WorkerId};
+
+use crate::adversary::Nature;
 
 /// A report on its way.
 #[derive(Clone)]
@@ -25,14 +27,22 @@ pub struct Running {
     pub stopped: bool,
     /// Whether it never ends by itself.
     pub stuck: bool,
+    /// The seal of the lease.
+    pub seal: u64,
 }
 
 /// A worker's process, from one crash to the next, and what outlives it.
 pub struct Worker {
     pub name: String,
     pub slots: u32,
-    /// Reports the contrary of what it finds.
-    pub liar: bool,
+    /// The machine that it runs on; others may run there too.
+    pub machine: String,
+    /// What it does with what it finds.
+    pub nature: Nature,
+    /// How often it has reported what it did not find, in all its processes.
+    pub lies: u64,
+    /// How often its present process has reported.
+    pub reports: u64,
     /// Whether the coordinator will not have it any more.
     pub refused: bool,
     /// Whether it has been told that the solve is over.
@@ -50,9 +60,12 @@ pub struct Worker {
 impl Worker {
     pub fn new(name: String, slots: u32) -> Worker {
         Worker {
+            machine: name.clone(),
             name,
             slots,
-            liar: false,
+            nature: Nature::Honest,
+            lies: 0,
+            reports: 0,
             refused: false,
             done: false,
             alive: true,
@@ -71,6 +84,7 @@ impl Worker {
         self.running.clear();
         self.unacknowledged.clear();
         self.seen.clear();
+        self.reports = 0;
         self.instance += 1;
     }
 }
@@ -113,20 +127,4 @@ impl Searcher {
             game.outcome(&position_after(game, moves).expect("a way in the game")).is_some()
         })
     }
-}
-
-/// The contrary of what was found, wherever something was settled; sound in form.
-pub fn contrary(findings: &Findings) -> Findings {
-    let flip = |efforts: &[EffortPair]| {
-        // One verdict for all thresholds keeps them monotone.
-        let settled = efforts.iter().find_map(|pair| pair.verdict());
-        settled.map_or_else(
-            || efforts.to_vec(),
-            |holds| vec![EffortPair::solved(!holds); efforts.len()],
-        )
-    };
-    let mut lie = findings.clone();
-    lie.efforts = flip(&lie.efforts);
-    lie.children.iter_mut().for_each(|child| child.efforts = flip(&child.efforts));
-    lie
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jlpns_search::Job;
 
+use crate::belief::MachineId;
 use crate::event::WorkerId;
 use crate::top_level::NodeRef;
 
@@ -12,7 +13,7 @@ use crate::top_level::NodeRef;
 pub enum Purpose {
     /// To find out more about a frontier node.
     Frontier(NodeRef),
-    /// To search again what another worker claims; the number is that of its report.
+    /// To search again what another machine claims; the number is that of the recheck.
     Recheck(u64),
 }
 
@@ -21,6 +22,8 @@ pub enum Purpose {
 pub struct Lease {
     /// Who works on it.
     pub worker: WorkerId,
+    /// The machine of that worker.
+    pub machine: MachineId,
     /// What the job is for.
     pub purpose: Purpose,
     /// The job.

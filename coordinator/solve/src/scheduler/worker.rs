@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::ahead::Ahead;
+use crate::belief::MachineId;
 use crate::event::{WorkerId, WorkerInfo};
 
 /// A worker that is connected.
@@ -10,6 +11,8 @@ use crate::event::{WorkerId, WorkerInfo};
 pub struct Worker {
     /// What it says of itself.
     pub info: WorkerInfo,
+    /// The number of its machine.
+    pub machine: MachineId,
     /// When it joined, since the solve began.
     pub joined: Duration,
     /// How many leases it holds.
@@ -21,6 +24,12 @@ pub struct Worker {
     pub jobs: u64,
     /// How many nodes its sub-searches created.
     pub nodes: u64,
+    /// How long its sub-searches took.
+    pub search_time: Duration,
+    /// How many rechecks it was given.
+    pub rechecks: u64,
+    /// How many of its reports were refused.
+    pub refused: u32,
     /// Whether it wants no more leases.
     pub draining: bool,
     /// How many leases it has declined since its last report.
@@ -33,14 +42,18 @@ pub struct Worker {
 
 impl Worker {
     /// One that joins now, since the solve began, and holds no leases.
-    pub(super) fn new(info: WorkerInfo, now: Duration) -> Worker {
+    pub(super) fn new(info: WorkerInfo, machine: MachineId, now: Duration) -> Worker {
         Worker {
             info,
+            machine,
             joined: now,
             running: 0,
             stuck: 0,
             jobs: 0,
             nodes: 0,
+            search_time: Duration::ZERO,
+            rechecks: 0,
+            refused: 0,
             draining: false,
             declined: 0,
             benched: None,

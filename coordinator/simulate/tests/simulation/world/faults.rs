@@ -46,7 +46,7 @@ pub struct Counts {
     pub declined: u64,
     pub poisoned: u64,
     pub lies: u64,
-    pub rebuilt: u64,
+    pub regrown: u64,
     pub steps: u64,
     pub reports_kept: usize,
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jlpns_search::{Findings, Job};
+use jlpns_solve::belief::Identity;
 use jlpns_solve::{Event, LeaseId, Refusal, WorkerId, WorkerInfo};
 
 use super::{Happening, World};
@@ -20,7 +21,7 @@ pub(super) enum Up {
 #[derive(Clone)]
 pub(super) enum Down {
     Welcome,
-    Lease(LeaseId, Job),
+    Lease(LeaseId, Job, u64),
     Cancel(LeaseId),
     Acknowledged(LeaseId),
     Closed { refused: bool },
@@ -62,10 +63,13 @@ impl World {
             {
                 return;
             }
-            let Worker { name, slots, instance, .. } = &self.workers[worker];
+            let Worker { name, machine, slots, instance, .. } = &self.workers[worker];
             // Processes of one worker differ, and so do those of different workers.
             let instance = instance * 100_000 + worker as u64 + 1;
-            let info = WorkerInfo { name: name.clone(), slots: *slots, memory: 0, instance };
+            let address = format!("address of {machine}");
+            let identity = Identity { certificate: None, machine: machine.clone(), address };
+            let (name, build) = (name.clone(), String::new());
+            let info = WorkerInfo { name, identity, build, slots: *slots, memory: 0, instance };
             let time = self.time();
             let solve = self.solve.as_mut().expect("it runs");
             match solve.handle(Event::Joined { worker: connection, info }, time) {
@@ -73,7 +77,7 @@ impl World {
                     self.open.insert(connection);
                     self.send(Happening::ToWorker(connection, Down::Welcome));
                 }
-                Err(Refusal::Quarantined(_)) => {
+                Err(Refusal::Quarantined { .. }) => {
                     let down = Down::Closed { refused: true };
                     self.send(Happening::ToWorker(connection, down));
                 }

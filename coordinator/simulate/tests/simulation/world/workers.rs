@@ -7,7 +7,7 @@ use jlpns_solve::{LeaseId, Subject, WorkerId};
 use rand::RngExt;
 
 use super::{Down, Happening, Up, World};
-use crate::worker::{Filed, Running, contrary};
+use crate::worker::{Filed, Running};
 
 impl World {
     pub(super) fn at_worker(&mut self, connection: WorkerId, down: Down) {
@@ -27,10 +27,10 @@ impl World {
                 running.into_iter().for_each(|lease| self.call_back(index, lease));
                 self.heartbeat(index, connection);
             }
-            Down::Lease(lease, job) => {
+            Down::Lease(lease, job, seal) => {
                 // A doubled message is a lease that is held already.
                 if worker.seen.insert(lease) {
-                    self.begin_search(index, connection, lease, job);
+                    self.begin_search(index, connection, (lease, seal), job);
                 }
             }
             Down::Cancel(lease) => self.call_back(index, lease),
@@ -51,7 +51,7 @@ impl World {
         &mut self,
         index: usize,
         connection: WorkerId,
-        lease: LeaseId,
+        (lease, seal): (LeaseId, u64),
         job: Job,
     ) {
         if self.chance(self.faults.declined) {
@@ -76,10 +76,11 @@ impl World {
         }
         if self.rng.random_range(0..4) == 0 {
             let half = Job { budget: 1 + job.budget / 2, ..job.clone() };
-            let findings = (*self.searcher.run(&half)).clone();
+            let found = self.searcher.run(&half);
+            let findings = self.workers[index].nature.progress(&found, &mut self.rng);
             self.send(Happening::ToCoordinator(connection, Up::Progress(lease, findings)));
         }
-        self.workers[index].running.insert(lease, Running { job, stopped: false, stuck });
+        self.workers[index].running.insert(lease, Running { job, stopped: false, stuck, seal });
     }
 
     pub(super) fn call_back(&mut self, index: usize, lease: LeaseId) {
@@ -99,18 +100,24 @@ impl World {
         if running.stopped != stopped {
             return;
         }
-        let job = self.workers[index].running.remove(&lease).expect("it runs").job;
+        let Running { job, seal, .. } =
+            self.workers[index].running.remove(&lease).expect("it runs");
         let shortened = Job { budget: if stopped { 2 } else { job.budget }, ..job.clone() };
         let mut findings = self.searcher.run(&shortened);
         let worker = &mut self.workers[index];
-        if worker.liar && !self.searcher.is_over(&job.moves) {
-            let lie = contrary(&findings);
-            if lie != *findings {
+        worker.reports += 1;
+        if !self.searcher.is_over(&job.moves) {
+            let (nature, reports) = (worker.nature, worker.reports);
+            let said =
+                nature.report(&findings, reports, worker.instance, worker.lies, &mut self.rng);
+            if said != *findings {
+                worker.lies += 1;
                 self.counts.lies += 1;
-                findings = lie.into();
+                findings = said.into();
             }
         }
-        let subject = Subject { moves: job.moves, question: job.question };
+        let (moves, question) = (job.moves, job.question);
+        let subject = Subject { moves, question, budget: job.budget, seal };
         let filed = Filed { lease, subject, findings };
         worker.unacknowledged.insert(lease, filed.clone());
         if let Some(connection) = worker.connection {

@@ -1,0 +1,163 @@
+//! What machines have claimed, threshold by threshold, and what stands behind each claim.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jlpns_games::Threshold;
+
+use super::machine::MachineId;
+
+/// A threshold of a position: what a claim is about.
+pub type ThresholdAt = (u128, u8);
+
+/// What stands behind a claim beside the machine that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nothing.
+    Claimed,
+    /// Another machine found the contrary, and nobody has decided.
+    Contradicted {
+        /// That machine.
+        by: MachineId,
+    },
+    /// Another machine found the same.
+    Confirmed {
+        /// That machine.
+        by: MachineId,
+    },
+}
+
+/// That the value of a position reaches a threshold, or that it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Which of the two.
+    pub holds: bool,
+    /// Who says so.
+    pub by: MachineId,
+    /// The work that it took by its word, in nodes.
+    pub work: u64,
+    /// What else stands behind it.
+    pub standing: Standing,
+}
+
+impl Claim {
+    /// Whether more than one machine says so.
+    pub fn is_confirmed(&self) -> bool {
+        matches!(self.standing, Standing::Confirmed { .. })
+    }
+}
+
+/// Every claim that counts, and which positions have been expanded: what the proof tree of an answer
+/// is made of. The tree itself frees what is settled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claims {
+    settled: BTreeMap<ThresholdAt, Claim>,
+    expanded: BTreeSet<u128>,
+}
+
+impl Claims {
+    /// The claim about just this threshold.
+    pub fn get(&self, place: ThresholdAt) -> Option<&Claim> {
+        self.settled.get(&place)
+    }
+
+    /// All claims, by their places.
+    pub fn all(&self) -> impl Iterator<Item = (ThresholdAt, &Claim)> {
+        self.settled.iter().map(|(&place, claim)| (place, claim))
+    }
+
+    /// The positions that have been expanded.
+    pub fn expanded(&self) -> impl Iterator<Item = u128> {
+        self.expanded.iter().copied()
+    }
+
+    /// Whether a position has been expanded.
+    pub fn is_expanded(&self, key: u128) -> bool {
+        self.expanded.contains(&key)
+    }
+
+    /// Notes that a position has been expanded.
+    pub fn expand(&mut self, key: u128) {
+        self.expanded.insert(key);
+    }
+
+    /// Puts a claim in the place of what was said there before.
+    pub fn insert(&mut self, place: ThresholdAt, claim: Claim) {
+        self.settled.insert(place, claim);
+    }
+
+    /// Takes a claim away.
+    pub fn remove(&mut self, place: ThresholdAt) -> Option<Claim> {
+        self.settled.remove(&place)
+    }
+
+    /// Changes what stands behind a claim.
+    pub fn set_standing(&mut self, place: ThresholdAt, standing: Standing) {
+        if let Some(claim) = self.settled.get_mut(&place) {
+            claim.standing = standing;
+        }
+    }
+
+    /// The claims about a position.
+    pub fn about(&self, key: u128) -> impl Iterator<Item = (Threshold, &Claim)> {
+        self.settled.range((key, 0)..=(key, u8::MAX)).map(|(&(_, t), claim)| (Threshold(t), claim))
+    }
+
+    /// The claims from which it follows whether a position reaches a threshold: who reaches more
+    /// reaches less.
+    pub fn implying(
+        &self,
+        key: u128,
+        threshold: Threshold,
+    ) -> impl Iterator<Item = (ThresholdAt, &Claim)> {
+        self.about(key)
+            .filter(
+                move |(at, claim)| if claim.holds { *at >= threshold } else { *at <= threshold },
+            )
+            .map(move |(at, claim)| ((key, at.0), claim))
+    }
+
+    /// A claim that says the contrary of `holds`, of this threshold or of another one.
+    pub fn contrary(
+        &self,
+        key: u128,
+        threshold: Threshold,
+        holds: bool,
+    ) -> Option<(ThresholdAt, Claim)> {
+        let mut implying = self.implying(key, threshold);
+        implying.find(|(_, claim)| claim.holds != holds).map(|(place, claim)| (place, *claim))
+    }
+
+    /// Takes back what only `machine` stands behind; confirmations by it do not count either, and
+    /// what only it contradicts is contradicted no more. Gives the places that were taken back.
+    pub fn withdraw(&mut self, machine: MachineId) -> Vec<ThresholdAt> {
+        let mut gone = Vec::new();
+        self.settled.retain(|&place, claim| match claim.standing {
+            Standing::Confirmed { by } if by == machine => {
+                claim.standing = Standing::Claimed;
+                true
+            }
+            Standing::Confirmed { by } if claim.by == machine => {
+                // It stands without the machine that made it: by the word of the other alone.
+                (claim.by, claim.standing) = (by, Standing::Claimed);
+                true
+            }
+            _ if claim.by == machine => {
+                gone.push(place);
+                false
+            }
+            Standing::Contradicted { by } if by == machine => {
+                claim.standing = Standing::Claimed;
+                true
+            }
+            _ => true,
+        });
+        gone
+    }
+
+    /// The bytes that it takes, about.
+    pub fn bytes(&self) -> u64 {
+        // A node of the maps is two thirds full as a rule.
+        let claim = size_of::<ThresholdAt>() + size_of::<Claim>();
+        (3 * (self.settled.len() * claim + self.expanded.len() * size_of::<u128>()) / 2) as u64
+    }
+}

@@ -1,0 +1,249 @@
+//! Claims that are to be searched again: which, by whom, and with what budget.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jlpns_games::Move;
+
+use super::claims::ThresholdAt;
+use super::machine::MachineId;
+use crate::event::LeaseId;
+
+/// The first budget is so many times the nodes that the claim took by its machine's word. Whoever
+/// lies about that gains nothing: a recheck that ends at its budget is done again with a larger one.
+const BUDGET_FACTOR: u64 = 2;
+const LEAST_BUDGET: u64 = 10_000;
+/// How much larger the budget is each time.
+const BUDGET_GROWTH: u64 = 4;
+/// After so many searches without a result the claim is too large to be searched again at once.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// Why a claim is searched again. What much hangs on goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// Two machines contradict each other.
+    Dispute,
+    /// The answer rests on it.
+    Answer,
+    /// It was drawn, to find bad machines early.
+    Sample,
+}
+
+/// Who searches a claim again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rechecker {
+    /// A worker, under this lease.
+    Lease(LeaseId),
+    /// The coordinator itself.
+    Coordinator,
+}
+
+/// Who may not search a claim again: who makes it, and who contradicts it.
+pub type Parties = [Option<MachineId>; 2];
+
+/// A claim that is to be searched again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recheck {
+    /// What it is about.
+    pub place: ThresholdAt,
+    /// The moves to the position, from the start of the game.
+    pub moves: Vec<Move>,
+    /// Why.
+    pub why: Why,
+    /// Who may not.
+    pub parties: Parties,
+    /// How many nodes the next search may create.
+    pub budget: u64,
+    /// How many searches have ended without a result.
+    pub attempts: u32,
+    /// Who does it at present.
+    pub out: Option<Rechecker>,
+}
+
+/// All claims that are to be searched again.
+#[derive(Clone, Debug, Default)]
+pub struct Rechecks {
+    all: BTreeMap<u64, Recheck>,
+    numbers: BTreeMap<ThresholdAt, u64>,
+    /// Those that nobody searches at present, by who may not.
+    groups: BTreeMap<(Why, Parties), BTreeSet<u64>>,
+    /// How many there are for each reason.
+    counts: [usize; 3],
+    next: u64,
+}
+
+impl Rechecks {
+    /// A recheck by its number.
+    pub fn get(&self, number: u64) -> Option<&Recheck> {
+        self.all.get(&number)
+    }
+
+    /// How many there are for this reason.
+    pub fn count(&self, why: Why) -> usize {
+        self.counts[why as usize]
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether nobody is to search anything again.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether one waits for somebody to take it.
+    pub fn has_open(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Has a claim searched again. One that is wanted already keeps what it has, but for a better
+    /// reason and for its parties.
+    pub fn want(
+        &mut self,
+        place: ThresholdAt,
+        moves: &[Move],
+        why: Why,
+        parties: Parties,
+        work: u64,
+    ) {
+        if let Some(&number) = self.numbers.get(&place) {
+            self.change(number, |recheck| {
+                recheck.why = recheck.why.min(why);
+                recheck.parties = parties;
+            });
+            return;
+        }
+        self.next += 1;
+        let recheck = Recheck {
+            place,
+            moves: moves.to_vec(),
+            why,
+            parties,
+            budget: work.saturating_mul(BUDGET_FACTOR).max(LEAST_BUDGET),
+            attempts: 0,
+            out: None,
+        };
+        self.numbers.insert(place, self.next);
+        self.groups.entry((why, parties)).or_default().insert(self.next);
+        self.counts[why as usize] += 1;
+        self.all.insert(self.next, recheck);
+    }
+
+    /// Nobody need search a claim again any more.
+    pub fn remove(&mut self, place: ThresholdAt) -> Option<Recheck> {
+        let number = self.numbers.remove(&place)?;
+        let recheck = self.all.remove(&number)?;
+        self.counts[recheck.why as usize] -= 1;
+        self.leave_group(number, &recheck);
+        Some(recheck)
+    }
+
+    /// Drops those that are not kept, and gives them.
+    pub fn retain(&mut self, keep: impl Fn(&Recheck) -> bool) -> Vec<Recheck> {
+        let gone: Vec<ThresholdAt> =
+            self.all.values().filter(|recheck| !keep(recheck)).map(|r| r.place).collect();
+        gone.into_iter().filter_map(|place| self.remove(place)).collect()
+    }
+
+    /// The first that waits and that `may` be given out, for one of the reasons up to `least`.
+    pub fn next(&self, least: Why, may: impl Fn(&Parties) -> bool) -> Option<(u64, &Recheck)> {
+        let groups = self.groups.iter().take_while(|((why, _), _)| *why <= least);
+        let open = groups.filter(|((_, parties), _)| may(parties));
+        // Of one reason the oldest.
+        let first = open
+            .filter_map(|((why, _), numbers)| Some((*why, *numbers.first()?)))
+            .min()
+            .map(|(_, number)| number)?;
+        Some((first, &self.all[&first]))
+    }
+
+    /// Notes who searches one.
+    pub fn take(&mut self, number: u64, by: Rechecker) {
+        self.change(number, |recheck| recheck.out = Some(by));
+    }
+
+    /// Notes that `by` has ended without a result: it was lost, or used up its budget. Whether the
+    /// claim is too large by now.
+    pub fn give_back(&mut self, number: u64, by: Rechecker, used_up: bool) -> bool {
+        let mut too_large = false;
+        self.change(number, |recheck| {
+            if recheck.out == Some(by) {
+                recheck.out = None;
+            }
+            if used_up {
+                recheck.attempts += 1;
+                recheck.budget = recheck.budget.saturating_mul(BUDGET_GROWTH);
+                too_large = recheck.attempts >= MOST_ATTEMPTS;
+            }
+        });
+        too_large
+    }
+
+    fn change(&mut self, number: u64, change: impl FnOnce(&mut Recheck)) {
+        let Some(mut recheck) = self.all.remove(&number) else { return };
+        self.leave_group(number, &recheck);
+        self.counts[recheck.why as usize] -= 1;
+        change(&mut recheck);
+        self.counts[recheck.why as usize] += 1;
+        if recheck.out.is_none() {
+            self.groups.entry((recheck.why, recheck.parties)).or_default().insert(number);
+        }
+        self.all.insert(number, recheck);
+    }
+
+    fn leave_group(&mut self, number: u64, recheck: &Recheck) {
+        let group = (recheck.why, recheck.parties);
+        if let Some(numbers) = self.groups.get_mut(&group) {
+            numbers.remove(&number);
+            if numbers.is_empty() {
+                self.groups.remove(&group);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// As a look at all of them would find it.
+        #[test]
+        fn the_next_one_is_the_first_that_is_for_a_machine(
+            steps in prop::collection::vec(
+                (0u8..4, 0u128..12, 0u32..4, prop::option::of(0u32..4), 0u8..3), 0..60),
+        ) {
+            let mut rechecks = Rechecks::default();
+            let whys = [Why::Dispute, Why::Answer, Why::Sample];
+            for (what, key, by, against, why) in steps {
+                let place = (key, 1);
+                let parties = [Some(MachineId(by)), against.map(MachineId)];
+                let number = rechecks.numbers.get(&place).copied();
+                match (what, number) {
+                    (0 | 1, _) => rechecks.want(place, &[], whys[why as usize], parties, 1),
+                    (2, Some(number)) => rechecks.take(number, Rechecker::Coordinator),
+                    (3, Some(number)) => {
+                        rechecks.give_back(number, Rechecker::Coordinator, by == 0);
+                    }
+                    (_, None) => drop(rechecks.remove(place)),
+                    _ => {}
+                }
+                for why in whys {
+                    let by_hand = rechecks.all.values().filter(|recheck| recheck.why == why);
+                    prop_assert_eq!(rechecks.count(why), by_hand.count());
+                }
+                for machine in (0..5).map(MachineId) {
+                    let may = |parties: &Parties| !parties.contains(&Some(machine));
+                    let waiting = |recheck: &&Recheck| recheck.out.is_none() && may(&recheck.parties);
+                    let by_hand = rechecks.all.iter().filter(|(_, recheck)| waiting(recheck));
+                    let by_hand = by_hand.min_by_key(|(number, recheck)| (recheck.why, **number));
+                    let next = rechecks.next(Why::Sample, may);
+                    prop_assert_eq!(next.map(|(number, _)| number), by_hand.map(|(number, _)| *number));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What is written of a solve: records that are on their way to the journal, those that count, and
+//! the leases that have ended with them.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use crate::{LeaseId, NodeRef, Record, WorkerId};
+
+/// How many ranges of ended leases are remembered. They are given one after the other, and nearly
+/// all of them end: there is a range more for each that does not.
+const ENDED_RANGES: usize = 1 << 20;
+
+/// A record that is not durable yet.
+#[derive(Debug)]
+pub struct Unrecorded {
+    /// Its number.
+    pub number: u64,
+    /// What is recorded.
+    pub record: Arc<Record>,
+    /// Who is to be told when it is durable.
+    pub from: Option<(WorkerId, LeaseId)>,
+    /// The node that is locked until then.
+    pub node: Option<NodeRef>,
+}
+
+/// The records of a solve. The number of the last one made is never below that of the last one that
+/// counts; those between the two wait to be durable.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    /// The number of the last record made.
+    written: u64,
+    /// The number of the last record that counts.
+    applied: u64,
+    unrecorded: VecDeque<Unrecorded>,
+    /// Leases whose report waits to be durable.
+    recording: BTreeSet<LeaseId>,
+    ended: Ended,
+    /// The number of the last record of the last snapshot.
+    snapshot: u64,
+}
+
+impl Ledger {
+    /// One that goes on after a snapshot.
+    pub fn after(through: u64, ended: impl IntoIterator<Item = (u64, u64)>) -> Ledger {
+        let mut ledger =
+            Ledger { written: through, applied: through, snapshot: through, ..Ledger::default() };
+        ended.into_iter().for_each(|(first, last)| ledger.ended.insert_range(first, last));
+        ledger
+    }
+
+    /// The number of the last record made.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The number of the last record that counts.
+    pub fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    /// How many records count that no snapshot stands for.
+    pub fn since_snapshot(&self) -> u64 {
+        self.applied - self.snapshot
+    }
+
+    /// Notes that a snapshot stands for all that counts.
+    pub fn note_snapshot(&mut self) {
+        self.snapshot = self.applied;
+    }
+
+    /// Numbers a record that waits to be durable.
+    pub fn add(
+        &mut self,
+        record: Arc<Record>,
+        from: Option<(WorkerId, LeaseId)>,
+        node: Option<NodeRef>,
+    ) -> u64 {
+        self.written += 1;
+        self.recording.extend(from.map(|(_, lease)| lease));
+        self.unrecorded.push_back(Unrecorded { number: self.written, record, from, node });
+        self.written
+    }
+
+    /// The next record up to `through`, which is durable: it counts now.
+    pub fn take_durable(&mut self, through: u64) -> Option<Unrecorded> {
+        self.unrecorded.front().filter(|waiting| waiting.number <= through)?;
+        self.unrecorded.pop_front()
+    }
+
+    /// Notes that a record counts.
+    pub fn note_applied(&mut self, number: u64) {
+        self.applied = number;
+        self.written = self.written.max(number);
+    }
+
+    /// Whether records wait to be durable.
+    pub fn waits(&self) -> bool {
+        !self.unrecorded.is_empty()
+    }
+
+    /// Notes that a lease has ended with a report.
+    pub fn end(&mut self, lease: LeaseId) {
+        self.recording.remove(&lease);
+        self.ended.insert(lease);
+    }
+
+    /// Whether a lease has ended with a report that counts, or that tells nothing new.
+    pub fn has_ended(&self, lease: LeaseId) -> bool {
+        self.ended.contains(lease)
+    }
+
+    /// Whether the report of a lease waits to be durable.
+    pub fn is_recording(&self, lease: LeaseId) -> bool {
+        self.recording.contains(&lease)
+    }
+
+    /// Has `worker` told when the report of a lease is durable.
+    pub fn answer_to(&mut self, lease: LeaseId, worker: WorkerId) {
+        let of = |waiting: &&mut Unrecorded| waiting.from.is_some_and(|(_, l)| l == lease);
+        if let Some(waiting) = self.unrecorded.iter_mut().find(of) {
+            waiting.from = Some((worker, lease));
+        }
+    }
+
+    /// The nodes that are locked until a record is durable are gone.
+    pub fn forget_nodes(&mut self) {
+        self.unrecorded.iter_mut().for_each(|waiting| waiting.node = None);
+    }
+
+    /// The leases that have ended, as ranges.
+    pub fn ended(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.ended.0.iter().map(|(&first, &last)| (first, last))
+    }
+}
+
+/// The leases that have ended with a report, as ranges: the first number of each, and the last.
+#[derive(Debug, Default)]
+struct Ended(BTreeMap<u64, u64>);
+
+impl Ended {
+    fn contains(&self, LeaseId(lease): LeaseId) -> bool {
+        self.0.range(..=lease).next_back().is_some_and(|(_, &last)| lease <= last)
+    }
+
+    fn insert(&mut self, LeaseId(lease): LeaseId) {
+        self.insert_range(lease, lease);
+    }
+
+    /// Adds all leases from `first` to `last`.
+    fn insert_range(&mut self, mut first: u64, mut last: u64) {
+        // Ranges that touch become one.
+        while let Some((&start, &end)) = self.0.range(..=last.saturating_add(1)).next_back()
+            && end.saturating_add(1) >= first
+        {
+            self.0.remove(&start);
+            (first, last) = (first.min(start), last.max(end));
+        }
+        self.0.insert(first, last);
+        if self.0.len() > ENDED_RANGES
+            && let (Some((oldest, _)), Some((_, end))) = (self.0.pop_first(), self.0.pop_first())
+        {
+            // A report that comes that late tells nothing new.
+            self.0.insert(oldest, end);
+        }
+    }
+}

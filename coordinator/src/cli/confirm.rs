@@ -1,0 +1,30 @@
+//! What `jlpns solve` and `jlpns serve` are told about confirming what workers claim.
+
+use jlpns_solve::belief::{BeliefSettings, Confirm};
+
+use super::values;
+
+/// The flags of both commands.
+#[derive(Debug, clap::Args)]
+pub struct ConfirmFlags {
+    /// What is made sure of before an answer counts: that all that it rests on was claimed by two
+    /// machines, or searched again by the coordinator (answer); that a share of what is claimed was,
+    /// to find bad machines (sample); or nothing (none) [default: none for solve, answer for serve,
+    /// and none with --share]
+    #[arg(long, value_name = "WHAT", env = "JLPNS_CONFIRM", value_parser = values::confirm())]
+    pub confirm: Option<Confirm>,
+
+    /// The share of what proven machines claim that another one searches again whether the answer
+    /// rests on it or not, from 0 to 1; of a new machine the first ten claims are
+    #[arg(long, value_name = "SHARE", default_value = "0.01", env = "JLPNS_SAMPLE")]
+    #[arg(value_parser = values::share, allow_hyphen_values = true)]
+    sample: f64,
+}
+
+impl ConfirmFlags {
+    /// Sets what was asked for, or else `default`.
+    pub fn apply(&self, settings: &mut BeliefSettings, default: Confirm) {
+        settings.confirm = self.confirm.unwrap_or(default);
+        settings.sample = self.sample;
+    }
+}
