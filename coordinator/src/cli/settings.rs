@@ -122,8 +122,8 @@ fn random_secret() -> u128 {
 }
 
 impl SettingsFlags {
-    /// What is asked for, with `memory` bytes for the tree and the tables of the game; every worker
-    /// is believed, nothing is shared, and no lease is granted ahead of a free slot.
+    /// What is asked for, with `memory` bytes for the tree and the tables of the game; every worker is
+    /// believed, nothing is shared, and no lease is granted ahead of a free slot.
     ///
     /// The keys of positions may depend on those tables. So for a solve that is kept on disk they are
     /// what they are without a word about memory: its snapshots are read by runs with more or less.

@@ -41,7 +41,8 @@ pub struct SolveFlags {
 
 /// Solves the game, or goes on until a signal comes.
 pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
-    let mut settings = flags.settings.settings(flags.memory / 2, flags.keeping.is_kept(), games)?;
+    let memory = flags.memory / 2;
+    let mut settings = flags.settings.settings(memory, flags.keeping.is_kept(), games)?;
     // There is no other machine here.
     flags.confirm.apply(&mut settings.belief, Confirm::None);
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
@@ -53,7 +54,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
         name: "embedded".to_owned(),
         machine: String::new(),
         slots: flags.slots.unwrap_or_else(values::cores),
-        memory: flags.memory / 2,
+        memory,
         backoff: Backoff::default(),
     };
     // One thread is enough for the messages; the cores are for the slots.
