@@ -6,7 +6,7 @@ use std::time::Duration;
 use jlpns_games::{Move, Threshold};
 use jlpns_search::{EffortPair, Findings, Question};
 
-use crate::belief::{Finding, MachineId, Rechecker, ThresholdAt};
+use crate::belief::{Claim, Finding, Keys, MachineId, Rechecker, ThresholdAt};
 use crate::ledger::Unrecorded;
 use crate::{
     Action, LeaseId, NodeRef, Notice, Out, Purpose, Record, Refusal, Report, Solve, Subject,
@@ -237,15 +237,7 @@ impl Solve {
         let about = (&keys, &report.moves[..]);
         let first = report.question.thresholds().0;
         let found = self.belief.take_in(number, report.machine, about, first, &report.findings);
-        let places = |key| (key, 0)..=(key, u8::MAX);
-        let claims = self.belief.claims();
-        let settled: Vec<ThresholdAt> =
-            self.awaited.range(places(keys.position)).copied().collect();
-        for place in settled {
-            if claims.get(place).is_some_and(|claim| claim.is_confirmed()) {
-                self.awaited.remove(&place);
-            }
-        }
+        self.note_confirmed(&keys);
         let mut put_out = Vec::new();
         for finding in found {
             match finding {
@@ -266,6 +258,24 @@ impl Solve {
         }
         // What was withdrawn has taken the node with it.
         self.fold(report, node.filter(|_| put_out.is_empty()));
+    }
+
+    /// Notes what is confirmed by now of what the answer rests on, of the positions of a report: it
+    /// may confirm what is claimed of their children as well.
+    fn note_confirmed(&mut self, keys: &Keys) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        let children = keys.children.iter().map(|(_, key)| *key);
+        for key in children.chain([keys.position]) {
+            let awaited: Vec<ThresholdAt> =
+                self.awaited.range((key, 0)..=(key, u8::MAX)).copied().collect();
+            for at in awaited {
+                if self.belief.claims().get(at).is_some_and(Claim::is_confirmed) {
+                    self.awaited.remove(&at);
+                }
+            }
+        }
     }
 
     /// What machines have claimed does not count any more: the tree is grown anew without it, and

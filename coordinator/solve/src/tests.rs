@@ -157,7 +157,7 @@ impl Cluster {
                 }
                 Action::Over => self.over = true,
                 Action::Dismiss { worker, refused } => {
-                    assert!(matches!(refused, Some(Refusal::Quarantined { .. })), "it has lied");
+                    assert!(matches!(refused, Some(Refusal::TooManyRefused(_))), "it has lied");
                     self.workers.retain(|&other| other != worker);
                     self.lost.extend(self.held.extract_if(.., |held| held.worker == worker));
                 }
