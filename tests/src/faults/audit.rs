@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use jlpns_coordinator::written::{record_from_bytes, snapshot_from_bytes};
 use jlpns_journal::{Header, Journal};
-use jlpns_solve::{Record, Solve, SolveSettings};
+use jlpns_solve::{Record, Snapshot, Solve, SolveSettings};
 
 use super::ledger::Book;
 
 /// What a journal holds.
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
-    /// The leases of its reports.
+    /// The leases of the reports in its records.
     pub leases: BTreeSet<u64>,
+    /// The leases whose reports its snapshots stand for, as ranges, the last of each included.
+    pub ended: Vec<(u64, u64)>,
     /// The nodes of all reports together.
     pub nodes: u64,
     /// What had to be repaired when it was opened.
@@ -51,18 +53,20 @@ pub fn audit(directory: &Path, spec: &str) -> Audit {
         if let Record::Report(report) = &read {
             let lease = report.lease.0;
             assert!(audit.leases.insert(lease), "lease {lease} is in the journal twice");
-            audit.nodes += report.findings.nodes;
         }
         records.push((number, read));
     }
     let snapshot = |kept: jlpns_journal::Snapshot| {
         snapshot_from_bytes(kept.through, &kept.bytes).unwrap_or_else(|error| panic!("{error}"))
     };
-    let snapshots = opened.snapshots.into_iter().map(snapshot).collect();
+    let snapshots: Vec<Snapshot> = opened.snapshots.into_iter().map(snapshot).collect();
+    // What a snapshot stands for need not be kept otherwise.
+    audit.ended = snapshots.iter().flat_map(|snapshot| snapshot.ended.iter().copied()).collect();
     let spec = spec.parse().expect("a spec");
     let settings = SolveSettings { knowledge: false, ..SolveSettings::new(spec) };
     let solve = Solve::resume(settings, 0, snapshots, records).expect("it can be taken up");
-    audit.quarantined = solve.status(Duration::ZERO).quarantined;
+    let status = solve.status(Duration::ZERO);
+    (audit.nodes, audit.quarantined) = (status.nodes, status.quarantined);
     audit
 }
 
@@ -73,7 +77,11 @@ impl Audit {
     ///
     /// If one is not.
     pub fn keeps(&self, book: &Book) {
-        let lost: Vec<_> = book.promised().difference(&self.leases).collect();
+        let in_snapshot =
+            |lease: u64| self.ended.iter().any(|&(first, last)| (first..=last).contains(&lease));
+        let promised = book.promised();
+        let unrecorded = promised.difference(&self.leases);
+        let lost: Vec<_> = unrecorded.filter(|&&lease| !in_snapshot(lease)).collect();
         assert!(lost.is_empty(), "acknowledged, but not in the journal: leases {lost:?}");
     }
 }
