@@ -61,7 +61,9 @@ fn json_is_one_object_with_the_keys_that_are_documented() {
     let search = "spec moves algorithm goal proved value lower upper descents nodes peak_nodes \
                   seconds";
     assert_eq!(keys(&["search", "connect4:3x4"]), search);
-    let solve = format!("{search} jobs workers cancelled leases_expired overhead earlier_nodes");
+    let more =
+        "jobs workers cancelled leases_expired overhead earlier_nodes claims claims_confirmed";
+    let solve = format!("{search} {more}");
     assert_eq!(keys(&["solve", "connect4:3x4"]), solve);
 }
 
