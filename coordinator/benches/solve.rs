@@ -153,7 +153,14 @@ impl Bench {
                 .map(|(lease, job)| {
                     let findings = self.findings(&job);
                     let elapsed = Duration::ZERO;
-                    Event::Reported { worker: WORKER, lease, subject: None, findings, elapsed }
+                    Event::Reported {
+                        worker: WORKER,
+                        lease,
+                        subject: None,
+                        examined: None,
+                        findings,
+                        elapsed,
+                    }
                 })
                 .collect();
             let begin = processor_time();

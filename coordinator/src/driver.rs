@@ -101,7 +101,7 @@ impl Driver {
     /// its recorder.
     pub fn new(solve: Solve, recorder: Option<Recorder>, config: DriverConfig) -> Driver {
         debug_assert_eq!(solve.settings().journal, recorder.is_some());
-        let (handle, commands) = DriverHandle::new();
+        let (handle, commands) = DriverHandle::new(solve.examiner().clone());
         let own_searches = OwnSearches::new(solve.settings().spec.clone(), handle.clone());
         let began = Instant::now();
         Driver {

@@ -13,7 +13,7 @@ use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
 use jlpns_search::{Findings, Question};
 use jlpns_solve::belief::Identity;
-use jlpns_solve::{Event, LeaseId, Order, Subject, WorkerId, WorkerInfo};
+use jlpns_solve::{Event, Examiner, LeaseId, Order, Subject, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -147,7 +147,9 @@ async fn listen(
             () = outbound.closed() => break,
             message = next(&mut inbound) => message,
         };
-        let command = match message.and_then(|kind| kind.map(|k| command(worker, k)).transpose()) {
+        let examiner = driver.examiner();
+        let checked = |kind: Option<Kind>| kind.map(|k| command(worker, k, examiner)).transpose();
+        let command = match message.and_then(checked) {
             Ok(Some(command)) => command,
             Ok(None) => break,
             Err(status) => {
@@ -188,14 +190,19 @@ fn worker_info(
 }
 
 /// Checks a message after the Hello.
-fn command(worker: WorkerId, kind: Kind) -> Result<Command, Status> {
+fn command(worker: WorkerId, kind: Kind, examiner: &Examiner) -> Result<Command, Status> {
     match kind {
         Kind::Hello(_) => Err(invalid("a second hello on one stream; there must be one")),
-        Kind::Batch(batch) => checked(worker, batch).map_err(invalid),
+        Kind::Batch(batch) => checked(worker, batch, examiner).map_err(invalid),
     }
 }
 
-fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireError> {
+/// Checks a batch, and examines its reports: the driver has one thread for all workers.
+fn checked(
+    worker: WorkerId,
+    batch: v1::WorkerBatch,
+    examiner: &Examiner,
+) -> Result<Command, WireError> {
     at_most("batch.renewals", &batch.renewals, MAX_BATCH)?;
     at_most("batch.progress", &batch.progress, MAX_BATCH)?;
     at_most("batch.reports", &batch.reports, MAX_BATCH)?;
@@ -225,7 +232,10 @@ fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireErro
         let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;
         let elapsed = Duration::from_micros(elapsed);
         let subject = report.subject.map(subject).transpose()?;
-        events.push(Event::Reported { worker, lease, subject, findings, elapsed });
+        let examined = subject
+            .as_ref()
+            .and_then(|subject| examiner.examine(&subject.moves, subject.question, &findings));
+        events.push(Event::Reported { worker, lease, subject, examined, findings, elapsed });
     }
     let mut declines = Vec::new();
     for decline in batch.declines {

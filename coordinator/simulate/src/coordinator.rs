@@ -104,7 +104,10 @@ impl VirtualCoordinator {
         if !solved.is_empty() {
             self.tell(Event::Solved { worker, solved }, begins);
         }
-        self.tell(Event::Reported { worker, lease, subject: None, findings, elapsed }, begins);
+        self.tell(
+            Event::Reported { worker, lease, subject: None, examined: None, findings, elapsed },
+            begins,
+        );
         let orders = self.orders();
         let cost = match self.cost {
             CoordinatorCost::Real => clock.elapsed(),

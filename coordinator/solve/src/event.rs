@@ -9,6 +9,7 @@ use jlpns_games::Move;
 use jlpns_search::{Findings, Job, Question, SolvedPosition};
 
 use super::belief::Identity;
+use super::examine::Examined;
 use super::notice::Notice;
 use super::record::{Record, Snapshot};
 
@@ -107,6 +108,8 @@ pub enum Event {
         lease: LeaseId,
         /// What it is about, if the worker says so.
         subject: Option<Subject>,
+        /// What it tells of itself, if that was looked at where it came in; else it is now.
+        examined: Option<Examined>,
         /// What the sub-search found.
         findings: Findings,
         /// The time that the sub-search took.

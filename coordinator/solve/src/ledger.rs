@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::{LeaseId, NodeRef, Record, WorkerId};
+use crate::belief::Keys;
+use crate::top_level::NodeRef;
+use crate::{Action, LeaseId, Record, WorkerId};
 
 /// How many ranges of ended leases are remembered. They are given one after the other, and nearly
 /// all of them end: there is a range more for each that does not.
@@ -19,16 +21,31 @@ pub struct Unrecorded {
     pub record: Arc<Record>,
     /// Who is to be told when it is durable.
     pub from: Option<(WorkerId, LeaseId)>,
-    /// The node that is locked until then.
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a record is about, as far as that is known when it is made.
+#[derive(Debug, Default)]
+pub struct About {
+    /// The node, which is locked until the record counts.
     pub node: Option<NodeRef>,
+    /// The keys of the positions of a report.
+    pub keys: Option<Keys>,
 }
 
 /// The records of a solve. The number of the last one made is never below that of the last one that
-/// counts; those between the two wait to be durable.
+/// is durable, nor that below the last one that counts.
 #[derive(Debug, Default)]
 pub struct Ledger {
+    /// Whether records are written: without a journal each is as good as durable.
+    journal: bool,
+    /// Why records cannot be written at present.
+    halted: Option<String>,
     /// The number of the last record made.
     written: u64,
+    /// The number of the last record that is durable.
+    durable: u64,
     /// The number of the last record that counts.
     applied: u64,
     unrecorded: VecDeque<Unrecorded>,
@@ -40,10 +57,24 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// One without records, with or without a journal.
+    pub fn new(journal: bool) -> Ledger {
+        Ledger { journal, ..Ledger::default() }
+    }
+
     /// One that goes on after a snapshot.
-    pub fn after(through: u64, ended: impl IntoIterator<Item = (u64, u64)>) -> Ledger {
-        let mut ledger =
-            Ledger { written: through, applied: through, snapshot: through, ..Ledger::default() };
+    pub fn after(
+        journal: bool,
+        through: u64,
+        ended: impl IntoIterator<Item = (u64, u64)>,
+    ) -> Ledger {
+        let mut ledger = Ledger {
+            written: through,
+            durable: through,
+            applied: through,
+            snapshot: through,
+            ..Ledger::new(journal)
+        };
         ended.into_iter().for_each(|(first, last)| ledger.ended.insert_range(first, last));
         ledger
     }
@@ -58,39 +89,71 @@ impl Ledger {
         self.applied
     }
 
-    /// How many records count that no snapshot stands for.
-    pub fn since_snapshot(&self) -> u64 {
-        self.applied - self.snapshot
-    }
-
     /// Notes that a snapshot stands for all that counts.
     pub fn note_snapshot(&mut self) {
         self.snapshot = self.applied;
     }
 
-    /// Numbers a record that waits to be durable.
+    /// Numbers a record, and has it written if there is a journal. `from` is told when it is
+    /// durable.
     pub fn add(
         &mut self,
-        record: Arc<Record>,
+        record: Record,
         from: Option<(WorkerId, LeaseId)>,
-        node: Option<NodeRef>,
-    ) -> u64 {
+        about: About,
+        actions: &mut Vec<Action>,
+    ) {
         self.written += 1;
+        let (number, record) = (self.written, Arc::new(record));
         self.recording.extend(from.map(|(_, lease)| lease));
-        self.unrecorded.push_back(Unrecorded { number: self.written, record, from, node });
-        self.written
+        self.unrecorded.push_back(Unrecorded { number, record: record.clone(), from, about });
+        if self.journal {
+            actions.push(Action::Record { number, record });
+        } else {
+            self.durable = number;
+        }
     }
 
-    /// The next record up to `through`, which is durable: it counts now.
-    pub fn take_durable(&mut self, through: u64) -> Option<Unrecorded> {
-        self.unrecorded.front().filter(|waiting| waiting.number <= through)?;
+    /// Notes that the records up to `through` are durable.
+    pub fn note_durable(&mut self, through: u64) {
+        self.durable = self.durable.max(through);
+    }
+
+    /// The next record that is durable: it counts now.
+    pub fn take_durable(&mut self) -> Option<Unrecorded> {
+        self.unrecorded.front().filter(|waiting| waiting.number <= self.durable)?;
         self.unrecorded.pop_front()
+    }
+
+    /// Notes why records cannot be written at present, or that they can again.
+    pub fn halt(&mut self, reason: Option<String>) {
+        self.halted = reason;
+    }
+
+    /// Why records cannot be written at present.
+    pub fn why_halted(&self) -> Option<&str> {
+        self.halted.as_deref()
+    }
+
+    /// Whether records cannot be written at present: nothing may go out.
+    pub fn is_halted(&self) -> bool {
+        self.halted.is_some()
     }
 
     /// Notes that a record counts.
     pub fn note_applied(&mut self, number: u64) {
         self.applied = number;
         self.written = self.written.max(number);
+    }
+
+    /// The number of the last durable record that counts; `None` without a journal.
+    pub fn durable(&self) -> Option<u64> {
+        self.journal.then_some(self.applied)
+    }
+
+    /// Whether a snapshot is due, when one is made after at least so many records.
+    pub fn is_snapshot_due(&self, records: u64) -> bool {
+        self.journal && self.applied - self.snapshot >= records.max(1)
     }
 
     /// Whether records wait to be durable.
@@ -124,7 +187,7 @@ impl Ledger {
 
     /// The nodes that are locked until a record is durable are gone.
     pub fn forget_nodes(&mut self) {
-        self.unrecorded.iter_mut().for_each(|waiting| waiting.node = None);
+        self.unrecorded.iter_mut().for_each(|waiting| waiting.about.node = None);
     }
 
     /// The leases that have ended, as ranges.

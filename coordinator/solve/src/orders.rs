@@ -31,7 +31,8 @@ pub enum OrderError {
 impl Solve {
     /// Carries an order out for all workers of this name; gives how many workers or machines that is.
     pub fn order(&mut self, name: &str, order: Order, now: Duration) -> Result<usize, OrderError> {
-        let named = self.scheduler.workers().filter(|(_, worker)| worker.info.name == name);
+        let named =
+            self.dispatch.scheduler.workers().filter(|(_, worker)| worker.info.name == name);
         let workers: Vec<(WorkerId, MachineId)> =
             named.map(|(id, worker)| (id, worker.machine)).collect();
         let mut machines: Vec<MachineId> = workers.iter().map(|(_, machine)| *machine).collect();
@@ -51,15 +52,15 @@ impl Solve {
             Order::Drain => {
                 for &(worker, _) in &workers {
                     // It is connected.
-                    let _ = self.scheduler.drain(worker);
+                    let _ = self.dispatch.scheduler.drain(worker);
                 }
             }
-            Order::Kick => machines
-                .iter()
-                .for_each(|&machine| self.record(Record::PutOut { machine }, None, None)),
-            Order::Reinstate => machines
-                .iter()
-                .for_each(|&machine| self.record(Record::Reinstated { machine }, None, None)),
+            Order::Kick => {
+                machines.iter().for_each(|&machine| self.record(Record::PutOut { machine }))
+            }
+            Order::Reinstate => {
+                machines.iter().for_each(|&machine| self.record(Record::Reinstated { machine }))
+            }
         }
         self.settle(now);
         Ok(if order == Order::Drain { workers.len() } else { machines.len() })

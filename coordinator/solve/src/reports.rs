@@ -1,15 +1,17 @@
 //! From a report to its fold: a report is checked, recorded, and counts once its record is durable.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_games::{Move, Threshold};
+use jlpns_games::Move;
 use jlpns_search::{EffortPair, Findings, Question};
 
-use crate::belief::{Claim, Finding, Keys, MachineId, Rechecker, ThresholdAt};
-use crate::ledger::Unrecorded;
+use crate::belief::{Judgement, Keys, MachineId, Rechecker, ThresholdAt};
+use crate::ledger::{About, Unrecorded};
+use crate::out::Out;
+use crate::scheduler::Purpose;
+use crate::top_level::NodeRef;
 use crate::{
-    Action, LeaseId, NodeRef, Notice, Out, Purpose, Record, Refusal, Report, Solve, Subject,
+    Action, Examined, FindingsError, LeaseId, Notice, Record, Refusal, Report, Solve, Subject,
     WorkerId, findings,
 };
 
@@ -20,10 +22,11 @@ impl Solve {
         worker: WorkerId,
         id: LeaseId,
         subject: Option<Subject>,
+        examined: Option<Examined>,
         found: Findings,
         elapsed: Duration,
     ) -> Result<(), Refusal> {
-        let outcome = self.take_in(worker, id, subject, found, elapsed);
+        let outcome = self.take_in(worker, id, subject, examined, found, elapsed);
         if !matches!(outcome, Ok(Taken::ToBeRecorded) | Err(Refusal::UnknownWorker(_))) {
             self.actions.push(Action::Acknowledge { worker, lease: id });
         }
@@ -35,10 +38,12 @@ impl Solve {
         worker: WorkerId,
         id: LeaseId,
         subject: Option<Subject>,
+        examined: Option<Examined>,
         found: Findings,
         elapsed: Duration,
     ) -> Result<Taken, Refusal> {
-        let connected = self.scheduler.worker(worker).ok_or(Refusal::UnknownWorker(worker))?;
+        let connected =
+            self.dispatch.scheduler.worker(worker).ok_or(Refusal::UnknownWorker(worker))?;
         let machine = connected.machine;
         if self.ledger.has_ended(id) {
             return Err(Refusal::Duplicate(id));
@@ -46,10 +51,10 @@ impl Solve {
         if self.ledger.is_recording(id) {
             // Whoever sent it last is told when it is durable.
             self.ledger.answer_to(id, worker);
-            self.duplicates += 1;
+            self.tally.duplicates += 1;
             return Ok(Taken::ToBeRecorded);
         }
-        let told = match self.scheduler.find(worker, id) {
+        let told = match self.dispatch.scheduler.find(worker, id) {
             Ok((lease, held)) => Told {
                 purpose: Some(lease.purpose),
                 moves: lease.job.moves.clone(),
@@ -59,12 +64,14 @@ impl Solve {
             },
             // Leased by this solve before it was started anew: the seal shows that it was, and to
             // whom.
-            Err(Refusal::UnknownLease(_)) if id.0 < self.first_lease && subject.is_some() => {
+            Err(Refusal::UnknownLease(_))
+                if self.dispatch.seals.is_of_an_earlier_life(id) && subject.is_some() =>
+            {
                 let Subject { moves, question, budget, seal } = subject.expect("it is some");
-                if seal != self.seal(id, machine, &moves, question, budget) {
+                if seal != self.dispatch.seals.seal(id, machine, &moves, question, budget) {
                     return Err(Refusal::UnknownLease(id));
                 }
-                if !self.covers(question) || !self.tree.is_way(&moves) {
+                if !self.problem.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
                 Told { purpose: None, moves, question, budget, held: false }
@@ -72,114 +79,89 @@ impl Solve {
             Err(refusal) => return Err(refusal),
         };
         let Told { purpose, moves, question, budget, held } = told;
-        if let Err(refusal) = self.check(id, &moves, question, budget, &found) {
-            if held && let Some(lease) = self.scheduler.drop_lease(id) {
-                match lease.purpose {
-                    Purpose::Frontier(node) => self.put_back(node),
-                    Purpose::Recheck(number) => self.recheck_lost(number, id),
+        let examined = examined.filter(|examined| examined.is_about(&moves, question));
+        let checked = self.check(&moves, question, budget, &found, examined);
+        let keys = match checked {
+            Ok(keys) => keys,
+            Err(error) => {
+                if held && let Some(lease) = self.dispatch.scheduler.drop_lease(id) {
+                    match lease.purpose {
+                        Purpose::Frontier(node) => {
+                            self.dispatch.end_without_report(id, node, &mut *self.tree);
+                        }
+                        Purpose::Recheck(number) => self.recheck_lost(number, id),
+                    }
                 }
+                return Err(self.note_refused(worker, Refusal::BadFindings(id, error)));
             }
-            return Err(self.note_refused(worker, refusal));
-        }
-        self.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
+        };
+        self.dispatch.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         let node = match purpose {
             Some(Purpose::Recheck(number))
                 if found.efforts.iter().all(|pair| !pair.is_solved()) =>
             {
                 self.ledger.end(id);
-                self.note_work(found.nodes, elapsed);
+                self.tally.note_work(found.nodes, elapsed);
                 self.recheck_used_up(number, Rechecker::Lease(id));
                 return Ok(Taken::Done);
             }
-            Some(Purpose::Recheck(number)) => {
-                self.rechecking.insert(id, number);
-                None
-            }
+            Some(Purpose::Recheck(_)) => None,
             Some(Purpose::Frontier(node)) if held => Some(node),
             _ if !self.is_news(&moves) => {
                 self.ledger.end(id);
-                self.note_work(found.nodes, elapsed);
+                self.tally.note_work(found.nodes, elapsed);
                 return Ok(Taken::Done);
             }
             _ => None,
         };
+        let dispatch = &mut self.dispatch;
         if let Some(node) = node {
-            self.out.insert(node.id, (node.key, Out::Recording));
+            dispatch.await_record(id, node, &mut self.actions);
         }
         // One worker alone has searched everything.
-        if self.scheduler.workers().nth(1).is_some() {
-            self.affinity.note(&moves, worker);
+        if dispatch.scheduler.workers().nth(1).is_some() {
+            dispatch.affinity.note(&moves, worker);
         }
         let report = Report { machine, lease: id, moves, question, findings: found, elapsed };
-        self.record(Record::Report(report), Some((worker, id)), node);
+        let about = About { node, keys: Some(keys) };
+        let report = Record::Report(report);
+        self.ledger.add(report, Some((worker, id)), about, &mut self.actions);
         Ok(Taken::ToBeRecorded)
-    }
-
-    /// Counts a report that cannot be what was found against its connection, which is ended when
-    /// there are too many. A lease that is not known any more is nobody's fault.
-    fn note_refused(&mut self, worker: WorkerId, refusal: Refusal) -> Refusal {
-        if self.scheduler.note_refused(worker)
-            && let Some(connected) = self.scheduler.worker(worker)
-        {
-            let name = connected.info.name.clone();
-            self.notify(Notice::CutOff { worker: name.clone() });
-            if self.left(worker, self.heard).is_ok() {
-                let refused = Some(Refusal::TooManyRefused(name));
-                self.actions.push(Action::Dismiss { worker, refused });
-            }
-        }
-        refusal
     }
 
     /// Whether a late report about the position after `moves` can still tell something.
     fn is_news(&self, moves: &[Move]) -> bool {
         self.tree.locate(moves).is_some_and(|node| {
-            self.tree.is_open(node) && self.waits_for(node) != Some(Out::Recording)
+            self.tree.is_open(node) && self.dispatch.out.waits_for(node) != Some(Out::Recording)
         })
     }
 
-    /// Whether the tree holds numbers for the thresholds of a question.
-    fn covers(&self, question: Question) -> bool {
-        let (first, count) = question.thresholds();
-        let (own_first, own_count) = self.tree.question().thresholds();
-        let end = |first: u8, count: usize| usize::from(first) + count;
-        first.0 >= own_first.0 && end(first.0, count) <= end(own_first.0, own_count)
-    }
-
+    /// Checks that a report, or a partial one, has the form of effort numbers for its question;
+    /// gives the keys of its positions. What was examined for the same job need not be again.
     pub(super) fn check(
         &self,
-        id: LeaseId,
         moves: &[Move],
         question: Question,
         budget: u64,
         found: &Findings,
-    ) -> Result<(), Refusal> {
-        let legal = self.tree.legal_moves(moves);
-        let checked = findings::check_count(found.nodes, budget)
-            .and_then(|()| findings::check(found, question, &legal));
-        checked.map_err(|error| Refusal::BadFindings(id, error))
-    }
-
-    fn note_work(&mut self, nodes: u64, elapsed: Duration) {
-        self.jobs += 1;
-        self.nodes = self.nodes.saturating_add(nodes);
-        self.search_time += elapsed;
+        examined: Option<Examined>,
+    ) -> Result<Keys, FindingsError> {
+        findings::check_count(found.nodes, budget)?;
+        examined
+            .or_else(|| self.problem.examiner.examine(moves, question, found))
+            .expect("leases are on positions that the tree has reached by legal moves")
+            .well_formed()
     }
 
     /// Numbers a record, and has it written if there is a journal; it counts once it is durable.
-    pub(super) fn record(
-        &mut self,
-        record: Record,
-        from: Option<(WorkerId, LeaseId)>,
-        node: Option<NodeRef>,
-    ) {
-        let record = Arc::new(record);
-        let number = self.ledger.add(record.clone(), from, node);
-        if self.settings.journal {
-            self.actions.push(Action::Record { number, record });
-        } else {
-            self.recorded(number);
-        }
+    pub(super) fn record(&mut self, record: Record) {
+        self.ledger.add(record, None, About::default(), &mut self.actions);
+    }
+
+    /// The same of a record about a node, which is locked until then.
+    pub(super) fn record_about(&mut self, node: NodeRef, record: Record) {
+        let about = About { node: Some(node), keys: None };
+        self.ledger.add(record, None, about, &mut self.actions);
     }
 
     /// Whether there are records that are not durable yet.
@@ -187,11 +169,11 @@ impl Solve {
         self.ledger.waits()
     }
 
-    /// The records up to `through` are durable: they count now.
-    pub(super) fn recorded(&mut self, through: u64) {
-        while let Some(durable) = self.ledger.take_durable(through) {
-            let Unrecorded { number, record, from, node } = durable;
-            self.apply(number, &record, node);
+    /// Lets all records count that are durable by now.
+    pub(super) fn apply_durable(&mut self) {
+        while let Some(durable) = self.ledger.take_durable() {
+            let Unrecorded { number, record, from, about } = durable;
+            self.apply(number, &record, about);
             if let Some((worker, lease)) = from {
                 self.actions.push(Action::Acknowledge { worker, lease });
             }
@@ -199,23 +181,24 @@ impl Solve {
     }
 
     /// Lets a record count: the one way into the tree, for reports of now and of long ago.
-    pub(super) fn apply(&mut self, number: u64, record: &Record, node: Option<NodeRef>) {
+    pub(super) fn apply(&mut self, number: u64, record: &Record, about: About) {
+        let About { node, keys } = about;
         self.ledger.note_applied(number);
         match record {
             Record::Report(report) => {
                 self.ledger.end(report.lease);
-                if !self.belief.is_quarantined(report.machine) {
-                    self.believe(number, report, node);
+                // A record of what no legal moves lead to is of other rules, and tells nothing.
+                let keys = keys.or_else(|| self.problem.examiner.keys(&report.moves));
+                if let Some(keys) = keys.filter(|_| !self.belief.is_quarantined(report.machine)) {
+                    self.believe(number, report, node, keys);
                 }
-                if let Some(recheck) = self.rechecking.remove(&report.lease) {
-                    self.recheck_lost(recheck, report.lease);
-                }
+                self.belief.recheck_reported(report.lease);
             }
             Record::Split { moves } => self.split(moves),
             Record::Machine { identity, name } => {
                 self.belief.machines_mut().find_or_add(identity, name);
             }
-            Record::Secret(secret) => self.secret = *secret,
+            Record::Secret(secret) => self.dispatch.seals.secret = *secret,
             Record::TakenBack { at, moves } => self.take_back(*at, moves),
             Record::PutOut { machine } => {
                 if self.belief.put_out(*machine) {
@@ -226,56 +209,37 @@ impl Solve {
         }
         // A fold gives its node back by itself, with one update of the tree for both.
         if let Some(node) = node {
-            self.put_back(node);
+            self.dispatch.put_back(node, &mut *self.tree);
         }
     }
 
     /// Takes the claims of a report in, and folds it into the tree unless its machine is found out
     /// by them.
-    fn believe(&mut self, number: u64, report: &Report, node: Option<NodeRef>) {
-        let keys = self.tree.keys(&report.moves);
+    fn believe(&mut self, number: u64, report: &Report, node: Option<NodeRef>, keys: Keys) {
         let about = (&keys, &report.moves[..]);
         let first = report.question.thresholds().0;
         let found = self.belief.take_in(number, report.machine, about, first, &report.findings);
-        self.note_confirmed(&keys);
-        let mut put_out = Vec::new();
+        self.belief.note_confirmed(&keys);
+        let mut found_out = Vec::new();
         for finding in found {
             match finding {
-                Finding::Disputed { claimant, against, moves } => {
+                Judgement::Disputed { claimant, against, moves } => {
                     let (worker, against) =
                         (self.machine_name(claimant), self.machine_name(against));
-                    let moves = self.move_names(&moves);
+                    let moves = self.problem.move_names(&moves);
                     self.notify(Notice::Disputed { worker, against, moves });
                 }
-                Finding::FoundOut(machine) => put_out.push(machine),
+                Judgement::FoundOut(machine) => found_out.push(machine),
             }
         }
-        if !put_out.is_empty() {
-            self.withdraw(&put_out);
+        if !found_out.is_empty() {
+            self.withdraw(&found_out);
         }
         if self.belief.is_quarantined(report.machine) {
-            return self.note_work(report.findings.nodes, report.elapsed);
+            return self.tally.note_work(report.findings.nodes, report.elapsed);
         }
         // What was withdrawn has taken the node with it.
-        self.fold(report, node.filter(|_| put_out.is_empty()));
-    }
-
-    /// Notes what is confirmed by now of what the answer rests on, of the positions of a report: it
-    /// may confirm what is claimed of their children as well.
-    fn note_confirmed(&mut self, keys: &Keys) {
-        if self.awaited.is_empty() {
-            return;
-        }
-        let children = keys.children.iter().map(|(_, key)| *key);
-        for key in children.chain([keys.position]) {
-            let awaited: Vec<ThresholdAt> =
-                self.awaited.range((key, 0)..=(key, u8::MAX)).copied().collect();
-            for at in awaited {
-                if self.belief.claims().get(at).is_some_and(Claim::is_confirmed) {
-                    self.awaited.remove(&at);
-                }
-            }
-        }
+        self.fold(report, node.filter(|_| found_out.is_empty()));
     }
 
     /// What machines have claimed does not count any more: the tree is grown anew without it, and
@@ -291,11 +255,10 @@ impl Solve {
 
     /// Grows the tree anew from the claims that count.
     fn regrow(&mut self) {
-        self.call_off_everything();
+        self.dispatch.call_off_everything(&mut *self.tree, &mut self.actions);
+        self.ledger.forget_nodes();
         self.tree.regrow(self.belief.claims());
         self.belief.forget_answer();
-        self.awaited.clear();
-        self.basis = None;
     }
 
     /// Takes back a claim that is too large to be searched again at once: its position is expanded,
@@ -310,16 +273,16 @@ impl Solve {
 
     /// `node` is where it is known to belong, if that is known.
     fn fold(&mut self, report: &Report, node: Option<NodeRef>) {
-        self.note_work(report.findings.nodes, report.elapsed);
-        if report.moves.len() == self.settings.moves.len() {
-            self.reported_best = report.findings.best_move;
+        self.tally.note_work(report.findings.nodes, report.elapsed);
+        if report.moves.len() == self.problem.settings.moves.len() {
+            self.tally.reported_best = report.findings.best_move;
         }
         let known = node.filter(|&node| self.tree.is_open(node));
         let Some(node) = known.or_else(|| self.tree.locate(&report.moves)) else { return };
-        self.losses.clear(node);
+        self.dispatch.losses.clear(node);
         // A late report spares whoever has the job now the rest of the work.
         if self.tree.is_open(node) {
-            self.release(node);
+            self.dispatch.release(node, &mut *self.tree, &mut self.actions);
         }
         let (moves, question) = (&report.moves, report.question);
         let completed;
@@ -332,14 +295,14 @@ impl Solve {
             &report.findings
         };
         if !self.tree.fold(node, moves, question, findings) {
-            self.without_room += 1;
+            self.tally.without_room += 1;
         }
     }
 
     /// Expands a frontier node without knowing more about it.
     fn split(&mut self, moves: &[Move]) {
         let Some(node) = self.tree.locate(moves) else { return };
-        let question = self.tree.question();
+        let question = self.problem.question;
         let nothing = Findings {
             efforts: vec![EffortPair::UNIT; question.thresholds().1],
             children: Vec::new(),
@@ -347,46 +310,9 @@ impl Solve {
             best_move: None,
         };
         self.tree.fold(node, moves, question, &nothing);
-        self.belief.note_expanded(self.tree.keys(moves).position);
+        self.belief.note_expanded(node.key);
         let children = self.tree.child_keys(node);
-        self.losses.mark_split(node, children);
-    }
-
-    /// The coordinator's own search has ended.
-    pub(super) fn searched(&mut self, number: u64, found: Findings, elapsed: Duration) {
-        let Some(recheck) = self.own_searches.remove(&number) else { return };
-        let wanted = self.belief.rechecks().get(recheck);
-        let Some((place, moves)) = wanted.map(|wanted| (wanted.place, wanted.moves.clone())) else {
-            return;
-        };
-        if !found.efforts.iter().any(|pair| pair.is_solved()) {
-            return self.recheck_used_up(recheck, Rechecker::Coordinator);
-        }
-        let lease = self.scheduler.reserve();
-        self.rechecking.insert(lease, recheck);
-        let report = Report {
-            machine: MachineId::COORDINATOR,
-            lease,
-            moves,
-            question: Question::Threshold(Threshold(place.1)),
-            findings: found,
-            elapsed,
-        };
-        self.record(Record::Report(report), None, None);
-    }
-
-    /// A recheck has ended without a result of its own, or with one that has been taken in.
-    pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId) {
-        for by in [Rechecker::Lease(lease), Rechecker::Coordinator] {
-            self.belief.recheck_given_back(number, by, false);
-        }
-    }
-
-    /// A recheck has used up its budget without a result.
-    fn recheck_used_up(&mut self, number: u64, by: Rechecker) {
-        if let Some((at, moves)) = self.belief.recheck_given_back(number, by, true) {
-            self.record(Record::TakenBack { at, moves }, None, None);
-        }
+        self.dispatch.losses.mark_split(node, children);
     }
 
     /// The name of a machine, for people.

@@ -3,7 +3,8 @@
 use jlpns_games::spec::MoveError;
 
 use crate::belief::{Belief, Machines};
-use crate::ledger::Ledger;
+use crate::ledger::{About, Ledger};
+use crate::tally::Tally;
 use crate::top_level::{RestoreError, restored};
 use crate::{Action, Record, Snapshot, Solve, SolveSettings};
 
@@ -45,28 +46,29 @@ impl Solve {
         solve.take_up(snapshots, first)?;
         for (number, record) in records {
             if number > solve.ledger.applied() {
-                solve.apply(number, &record, None);
+                solve.apply(number, &record, About::default());
             }
         }
         solve.actions.clear();
         solve.begin();
-        solve.call_off_moot();
+        solve.apply_durable();
+        solve.dispatch.call_off_moot(&mut *solve.tree, &mut solve.actions);
         solve.announce_end();
-        (solve.earlier_nodes, solve.earlier_search_time) = (solve.nodes, solve.search_time);
+        solve.tally.begin_a_life();
         Ok(solve)
     }
 
     /// Takes up the newest snapshot that can be read; the empty tree if there is none and the records
     /// begin at the beginning.
     fn take_up(&mut self, snapshots: Vec<Snapshot>, first: u64) -> Result<(), ResumeError> {
-        let question = self.settings.question(&self.scale);
-        let graph = self.settings.graph();
+        let (question, graph) = (self.problem.question, self.problem.settings.graph());
         let mut reason = None;
         for snapshot in snapshots {
             if first > snapshot.through + 1 {
                 continue;
             }
-            let (spec, moves) = (&self.settings.spec, &self.settings.moves);
+            let settings = &self.problem.settings;
+            let (spec, moves) = (&settings.spec, &settings.moves);
             match restored(spec, moves, question, graph, &snapshot.tree) {
                 Ok(tree) => {
                     self.tree = tree;
@@ -85,16 +87,15 @@ impl Solve {
     }
 
     fn take_over(&mut self, snapshot: Snapshot) {
-        self.ledger = Ledger::after(snapshot.through, snapshot.ended);
-        self.secret = snapshot.secret;
-        (self.jobs, self.nodes) = (snapshot.jobs, snapshot.nodes);
-        (self.refused, self.search_time) = (snapshot.refused, snapshot.search_time);
-        (self.without_room, self.reported_best) = (snapshot.without_room, snapshot.reported_best);
+        let settings = &self.problem.settings;
+        self.tally = Tally::of(&snapshot);
+        self.ledger = Ledger::after(settings.journal, snapshot.through, snapshot.ended);
+        self.dispatch.seals.secret = snapshot.secret;
         let mut machines = Machines::default();
         for machine in snapshot.machines {
             machines.add(machine);
         }
-        self.belief = Belief::restore(self.settings.belief, machines, snapshot.claims);
+        self.belief = Belief::restore(settings.belief, machines, snapshot.claims);
     }
 
     /// The solve as it is now, as far as it counts.
@@ -103,13 +104,13 @@ impl Solve {
         self.tree.dump(&mut tree);
         Snapshot {
             through: self.ledger.applied(),
-            secret: self.secret,
-            jobs: self.jobs,
-            nodes: self.nodes,
-            refused: self.refused,
-            search_time: self.search_time,
-            without_room: self.without_room,
-            reported_best: self.reported_best,
+            secret: self.dispatch.seals.secret,
+            jobs: self.tally.jobs,
+            nodes: self.tally.nodes,
+            refused: self.tally.refused,
+            search_time: self.tally.search_time,
+            without_room: self.tally.without_room,
+            reported_best: self.tally.reported_best,
             machines: self.belief.machines().others().map(|(_, machine)| machine.clone()).collect(),
             claims: self.belief.claims().clone(),
             ended: self.ledger.ended().collect(),
@@ -119,8 +120,8 @@ impl Solve {
 
     /// Has a snapshot kept when enough has happened since the last one.
     pub(super) fn make_snapshot_when_due(&mut self) {
-        let least = self.settings.snapshot_records.max(self.tree.size().live as u64 / TREE_SHARE);
-        if self.settings.journal && self.ledger.since_snapshot() >= least.max(1) {
+        let of_tree = self.tree.size().live as u64 / TREE_SHARE;
+        if self.ledger.is_snapshot_due(self.problem.settings.snapshot_records.max(of_tree)) {
             self.ledger.note_snapshot();
             self.actions.push(Action::Snapshot(Box::new(self.snapshot())));
         }

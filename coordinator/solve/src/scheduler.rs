@@ -13,6 +13,8 @@
 //! A former lease is remembered for a while, so that a late report is still of use.
 
 mod lease;
+mod rate;
+mod stragglers;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -30,16 +32,18 @@ use super::event::{LeaseId, Refusal, WorkerId, WorkerInfo};
 const FORMER_LEASES: usize = 4096;
 /// A worker gets no new leases for a while when it has declined so many in a row.
 const DECLINES_IN_A_ROW: u32 = 3;
+/// How long that while is, the first time; it doubles with each further decline.
+const BENCH: Duration = Duration::from_secs(10);
 /// A worker is cut off when so many of its reports were refused.
 const REFUSED_TOO_OFTEN: u32 = 5;
-/// That while, the first time; it doubles with each further decline.
-const BENCH: Duration = Duration::from_secs(10);
 
 /// The workers and leases of a solve.
 #[derive(Debug)]
 pub struct Scheduler {
     terms: LeaseTerms,
     workers: BTreeMap<WorkerId, Worker>,
+    /// The workers that tell their process from others, by its number.
+    instances: BTreeSet<(u64, WorkerId)>,
     /// The machines that are connected, with the number of their workers.
     machines: BTreeMap<MachineId, usize>,
     /// Workers that can take a lease, in the order in which they are served.
@@ -48,7 +52,11 @@ pub struct Scheduler {
     benched: BTreeSet<(Duration, WorkerId)>,
     /// In boxes: the map moves its values when others come and go.
     leases: BTreeMap<LeaseId, Box<Lease>>,
+    /// The same leases by who holds them.
+    held_by: BTreeSet<(WorkerId, LeaseId)>,
     deadlines: BTreeSet<(Duration, LeaseId)>,
+    /// Leases on frontier nodes that nobody else holds, by when each has taken too long.
+    overtime: BTreeSet<(Duration, LeaseId)>,
     former: BTreeMap<LeaseId, Box<Lease>>,
     former_order: VecDeque<LeaseId>,
     /// Former leases that still keep a slot busy.
@@ -64,6 +72,7 @@ pub struct Scheduler {
     lost: u64,
     stalled: u64,
     cancelled: u64,
+    copied: u64,
     most_workers: usize,
 }
 
@@ -73,11 +82,14 @@ impl Scheduler {
         Scheduler {
             terms,
             workers: BTreeMap::new(),
+            instances: BTreeSet::new(),
             machines: BTreeMap::new(),
             open: BTreeSet::new(),
             benched: BTreeSet::new(),
             leases: BTreeMap::new(),
+            held_by: BTreeSet::new(),
             deadlines: BTreeSet::new(),
+            overtime: BTreeSet::new(),
             former: BTreeMap::new(),
             former_order: VecDeque::new(),
             stuck: BTreeSet::new(),
@@ -89,6 +101,7 @@ impl Scheduler {
             lost: 0,
             stalled: 0,
             cancelled: 0,
+            copied: 0,
             most_workers: 0,
         }
     }
@@ -133,6 +146,11 @@ impl Scheduler {
         self.cancelled
     }
 
+    /// How many jobs went out a second time because their first holder took too long.
+    pub fn copied(&self) -> u64 {
+        self.copied
+    }
+
     /// The most workers that were connected at one time.
     pub fn most_workers(&self) -> usize {
         self.most_workers
@@ -150,8 +168,9 @@ impl Scheduler {
 
     /// The connection of the process `instance` of the worker `name`.
     pub fn connection_of(&self, name: &str, instance: u64) -> Option<WorkerId> {
-        let same = |w: &Worker| instance != 0 && w.info.instance == instance && w.info.name == name;
-        self.workers.iter().find(|(_, worker)| same(worker)).map(|(&id, _)| id)
+        let of_instance = (instance, WorkerId(0))..=(instance, WorkerId(u64::MAX));
+        let mut same = self.instances.range(of_instance).map(|&(_, id)| id);
+        same.find(|id| self.workers.get(id).is_some_and(|worker| worker.info.name == name))
     }
 
     /// Adds a worker of a machine.
@@ -159,6 +178,9 @@ impl Scheduler {
         let worker = Worker::new(info, machine, now);
         *self.machines.entry(machine).or_default() += 1;
         self.slots += u64::from(worker.info.slots);
+        if worker.info.instance != 0 {
+            self.instances.insert((worker.info.instance, id));
+        }
         self.workers.insert(id, worker);
         self.most_workers = self.most_workers.max(self.workers.len());
         self.change(id, |_| {});
@@ -166,8 +188,8 @@ impl Scheduler {
 
     /// Removes a worker; its leases become former ones and are returned.
     pub fn leave(&mut self, id: WorkerId) -> Result<(Worker, Vec<(LeaseId, Lease)>), Refusal> {
-        let held: Vec<LeaseId> =
-            self.leases.iter().filter(|(_, l)| l.worker == id).map(|(&l, _)| l).collect();
+        let held = self.held_by.range((id, LeaseId(0))..=(id, LeaseId(u64::MAX)));
+        let held: Vec<LeaseId> = held.map(|&(_, lease)| lease).collect();
         let leases = held
             .into_iter()
             .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
@@ -179,6 +201,7 @@ impl Scheduler {
                 self.machines.remove(&worker.machine);
             }
         }
+        self.instances.remove(&(worker.info.instance, id));
         self.open.remove(&worker.turn(id));
         if !worker.draining {
             self.slots -= u64::from(worker.info.slots);
@@ -204,6 +227,11 @@ impl Scheduler {
         self.open.iter().map(|turn| turn.worker)
     }
 
+    /// The worker that is served next, if it has a free slot.
+    pub fn idle_worker(&self) -> Option<WorkerId> {
+        self.open.first().filter(|turn| !turn.waits).map(|turn| turn.worker)
+    }
+
     /// The number of a lease that nobody else gets.
     pub fn reserve(&mut self) -> LeaseId {
         let lease = LeaseId(self.next_lease);
@@ -214,9 +242,9 @@ impl Scheduler {
     /// Leases a job to a worker that can take it.
     pub fn grant(&mut self, id: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
         let lease_id = self.reserve();
-        let Some(machine) = self.workers.get(&id).map(|worker| worker.machine) else {
-            return lease_id;
-        };
+        let Some(worker) = self.workers.get(&id) else { return lease_id };
+        let (machine, at_once) = (worker.machine, worker.has_free_slot());
+        let overtime = self.patience(purpose, &job, at_once).map(|patience| now + patience);
         let lease = Lease {
             worker: id,
             machine,
@@ -225,10 +253,13 @@ impl Scheduler {
             granted: now,
             expires: now + self.terms.length,
             stalls: now + self.terms.stall_after,
+            overtime,
             progress: 0,
-            at_once: self.workers.get(&id).is_some_and(Worker::has_free_slot),
+            at_once,
         };
         self.deadlines.insert((lease.deadline(), lease_id));
+        self.overtime.extend(lease.overtime.map(|at| (at, lease_id)));
+        self.held_by.insert((id, lease_id));
         self.leases.insert(lease_id, Box::new(lease));
         self.change(id, |worker| worker.running += 1);
         lease_id
@@ -258,10 +289,13 @@ impl Scheduler {
     /// Pushes all deadlines by the time that the coordinator itself stood still.
     pub fn make_up_for(&mut self, pause: Duration) {
         self.deadlines.clear();
+        self.overtime.clear();
         for (&id, lease) in &mut self.leases {
             lease.expires += pause;
             lease.stalls += pause;
             self.deadlines.insert((lease.deadline(), id));
+            lease.overtime = lease.overtime.map(|at| at + pause);
+            self.overtime.extend(lease.overtime.map(|at| (at, id)));
         }
     }
 
@@ -323,31 +357,6 @@ impl Scheduler {
     /// Counts a recheck that was granted.
     pub fn note_recheck(&mut self, id: WorkerId) {
         self.change(id, |worker| worker.rechecks += 1);
-    }
-
-    /// The nodes that a slot searches in a second: the median over the workers, which no single one
-    /// can move far.
-    pub fn median_rate(&mut self) -> u64 {
-        // A look at all workers for each report of one of them would be too much.
-        if self.ended < self.rate_due {
-            return self.rate;
-        }
-        self.rate_due = self.ended + self.workers.len() as u64;
-        self.rate = self.measured_rate();
-        self.rate
-    }
-
-    fn measured_rate(&self) -> u64 {
-        let rate = |worker: &Worker| {
-            let micros = worker.search_time.as_micros();
-            (micros > 0).then(|| u128::from(worker.nodes) * 1_000_000 / micros)
-        };
-        let mut rates: Vec<u128> = self.workers.values().filter_map(rate).collect();
-        let middle = rates.len() / 2;
-        if rates.is_empty() {
-            return 0;
-        }
-        u64::try_from(*rates.select_nth_unstable(middle).1).unwrap_or(u64::MAX)
     }
 
     /// Counts a report of a worker that was refused; whether there were too many.
@@ -446,6 +455,10 @@ impl Scheduler {
     fn remove(&mut self, lease_id: LeaseId) -> Option<Lease> {
         let lease = *self.leases.remove(&lease_id)?;
         self.deadlines.remove(&(lease.deadline(), lease_id));
+        self.held_by.remove(&(lease.worker, lease_id));
+        if let Some(at) = lease.overtime {
+            self.overtime.remove(&(at, lease_id));
+        }
         self.change(lease.worker, |worker| worker.running = worker.running.saturating_sub(1));
         Some(lease)
     }

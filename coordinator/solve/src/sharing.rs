@@ -109,11 +109,11 @@ impl Solve {
         worker: WorkerId,
         solved: &[SolvedPosition],
     ) -> Result<(), Refusal> {
-        if self.scheduler.worker(worker).is_none() {
+        if self.dispatch.scheduler.worker(worker).is_none() {
             return Err(Refusal::UnknownWorker(worker));
         }
-        if self.settings.share {
-            let anybody = self.scheduler.workers().nth(1).is_some();
+        if self.problem.settings.share {
+            let anybody = self.dispatch.scheduler.workers().nth(1).is_some();
             solved.iter().for_each(|&solved| self.sharing.note(solved, anybody));
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Solve {
         if self.sharing.next_due().is_none_or(|due| now < due) {
             return;
         }
-        let workers: Vec<WorkerId> = self.scheduler.workers().map(|(id, _)| id).collect();
+        let workers: Vec<WorkerId> = self.dispatch.scheduler.workers().map(|(id, _)| id).collect();
         let solved = self.sharing.take_due(now, workers.len());
         let tell = |worker| Action::Tell { worker, solved: solved.clone() };
         self.actions.extend(workers.into_iter().map(tell));

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use jlpns_games::{Move, Outcome, Threshold};
+use jlpns_games::Threshold;
 use jlpns_search::Effort;
 use serde::{Deserialize, Serialize};
 
-use super::belief::{Basis, Confirm};
 use super::scheduler::Worker;
 use super::{Solve, WorkerId, slot_time};
 
@@ -58,6 +57,8 @@ pub struct SolveStatus {
     pub leases_expired: u64,
     /// Leases taken back because their searches got no further.
     pub leases_stalled: u64,
+    /// Jobs that an idle slot got as well because their first holder took too long.
+    pub leases_copied: u64,
     /// Reports refused.
     pub refused: u64,
     /// Reports that came again.
@@ -165,32 +166,41 @@ impl Solve {
     /// The state of the solve.
     pub fn status(&self, now: Duration) -> SolveStatus {
         let efforts = self.tree.root_efforts();
-        let question = self.tree.question();
+        let question = self.problem.question;
         let bounds = self.bounds();
         let size = self.tree.size();
-        let running: Duration =
-            self.scheduler.leases().map(|(_, lease)| now.saturating_sub(lease.granted)).sum();
+        let answer = self.belief.answer_claims();
+        let running: Duration = self
+            .dispatch
+            .scheduler
+            .leases()
+            .map(|(_, lease)| now.saturating_sub(lease.granted))
+            .sum();
         let finite = |effort: Effort| (!effort.is_infinite()).then(|| effort.to_bits());
         let threshold = |index: usize| Threshold(question.thresholds().0.0 + index as u8);
         SolveStatus {
-            spec: self.settings.spec.to_string(),
-            moves: self.moves_text.clone(),
-            goal: self.settings.goal.map(|goal| goal.display(&self.scale).to_string()),
-            sub_search: self.settings.sub_search.to_string(),
+            spec: self.problem.settings.spec.to_string(),
+            moves: self.problem.moves_text.clone(),
+            goal: self
+                .problem
+                .settings
+                .goal
+                .map(|goal| goal.display(&self.problem.scale).to_string()),
+            sub_search: self.problem.settings.sub_search.to_string(),
             proved: self.end().and_then(|end| end.proved),
-            value: bounds.value().map(|value| self.scale.name(value).to_owned()),
-            lower: self.scale.name(bounds.lower).to_owned(),
-            upper: self.scale.name(bounds.upper).to_owned(),
+            value: bounds.value().map(|value| self.problem.scale.name(value).to_owned()),
+            lower: self.problem.scale.name(bounds.lower).to_owned(),
+            upper: self.problem.scale.name(bounds.upper).to_owned(),
             best_move: self
                 .tree
                 .best_move()
-                .or(self.reported_best)
-                .map(|mv| self.root_move_name(mv)),
+                .or(self.tally.reported_best)
+                .map(|mv| self.problem.root_move_name(mv)),
             efforts: efforts
                 .iter()
                 .enumerate()
                 .map(|(index, pair)| RootEffort {
-                    outcome: self.threshold_name(threshold(index)),
+                    outcome: self.problem.threshold_name(threshold(index)),
                     at_least: finite(pair.proof),
                     less: finite(pair.disproof),
                 })
@@ -200,22 +210,27 @@ impl Solve {
             tree_bytes: size.bytes,
             shed_nodes: size.shed.nodes,
             shared_positions: self.sharing.told(),
-            nodes: self.nodes,
-            earlier_nodes: self.earlier_nodes,
-            jobs: self.jobs,
-            leased: self.scheduler.held(),
-            cancelled: self.scheduler.cancelled(),
-            leases_expired: self.scheduler.lost(),
-            leases_stalled: self.scheduler.stalled(),
-            refused: self.refused,
-            duplicates: self.duplicates,
+            nodes: self.tally.nodes,
+            earlier_nodes: self.tally.earlier_nodes,
+            jobs: self.tally.jobs,
+            leased: self.dispatch.scheduler.held(),
+            cancelled: self.dispatch.scheduler.cancelled(),
+            leases_expired: self.dispatch.scheduler.lost(),
+            leases_stalled: self.dispatch.scheduler.stalled(),
+            leases_copied: self.dispatch.scheduler.copied(),
+            refused: self.tally.refused,
+            duplicates: self.tally.duplicates,
             records: self.ledger.written(),
-            durable_records: self.settings.journal.then_some(self.ledger.applied()),
-            parked: self.parked.clone(),
+            durable_records: self.ledger.durable(),
+            parked: self.ledger.why_halted().map(str::to_owned),
             parked_jobs: self
+                .dispatch
                 .losses
                 .parked()
-                .map(|job| ParkedJob { moves: self.move_names(&job.moves), losses: job.losses })
+                .map(|job| ParkedJob {
+                    moves: self.problem.move_names(&job.moves),
+                    losses: job.losses,
+                })
                 .collect(),
             confirmed: self.belief.confirmed(),
             unconfirmed: self.belief.rechecks().len() as u64,
@@ -227,38 +242,35 @@ impl Solve {
                 .filter(|(_, machine)| machine.quarantined)
                 .map(|(_, machine)| machine.name.clone())
                 .collect(),
-            answer_claims: self.basis.as_ref().map(|basis| basis.claims),
-            answer_confirmed: self
-                .basis
-                .as_ref()
-                .map(|basis| basis.claims.saturating_sub(self.open_claims(basis))),
-            most_workers: self.scheduler.most_workers() as u64,
-            workers: self.scheduler.workers().map(|(_, w)| self.worker_status(w, now)).collect(),
+            answer_claims: answer.map(|(claims, _)| claims),
+            answer_confirmed: answer.map(|(claims, open)| claims.saturating_sub(open)),
+            most_workers: self.dispatch.scheduler.most_workers() as u64,
+            workers: self
+                .dispatch
+                .scheduler
+                .workers()
+                .map(|(_, w)| self.worker_status(w, now))
+                .collect(),
             seconds: now.as_secs_f64(),
-            search_seconds: (self.search_time + running)
-                .saturating_sub(self.earlier_search_time)
+            search_seconds: (self.tally.search_time + running)
+                .saturating_sub(self.tally.earlier_search_time)
                 .as_secs_f64(),
-            slot_seconds: self.past_slot_time
-                + self.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
-        }
-    }
-
-    /// How much of what the answer rests on only one machine stands behind by now.
-    fn open_claims(&self, basis: &Basis) -> u64 {
-        match self.belief.confirm() {
-            Confirm::Answer => self.awaited.len() as u64,
-            _ => basis.open.len() as u64,
+            slot_seconds: self.tally.past_slot_time
+                + self.dispatch.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
         }
     }
 
     /// Whether a worker is connected, holds leases, and takes more of them.
     pub fn is_working(&self, worker: WorkerId) -> bool {
-        self.scheduler.worker(worker).is_some_and(|worker| worker.running > 0 && !worker.draining)
+        self.dispatch
+            .scheduler
+            .worker(worker)
+            .is_some_and(|worker| worker.running > 0 && !worker.draining)
     }
 
     /// How long a search of a job takes on average; no time before the first report.
     pub fn mean_search(&self) -> Duration {
-        self.search_time.div_f64(self.jobs.max(1) as f64)
+        self.tally.mean_search()
     }
 
     fn worker_status(&self, worker: &Worker, now: Duration) -> WorkerStatus {
@@ -277,19 +289,6 @@ impl Solve {
             refused: worker.refused,
             silent_seconds: now.saturating_sub(worker.heard).as_secs_f64(),
             confirmed: machine.confirmed,
-        }
-    }
-
-    fn root_move_name(&self, mv: Move) -> String {
-        let moves = self.move_names(&[&self.settings.moves, &[mv][..]].concat());
-        moves[self.moves_text.len()..].to_owned()
-    }
-
-    fn threshold_name(&self, threshold: Threshold) -> String {
-        if usize::from(threshold.0) < self.scale.len() {
-            self.scale.name(Outcome(threshold.0)).to_owned()
-        } else {
-            format!("above {}", self.scale.name(self.scale.best()))
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use jlpns_games::Goal;
-use jlpns_games::spec::{GameSpec, parse_moves};
+use jlpns_games::spec::{GameSpec, parse_moves, position_after};
+use jlpns_games::{Game, Goal, Move, Outcome, with_game};
 use jlpns_search::graph::Selection;
 use jlpns_search::search::{Growth, SearchSettings, search};
 use jlpns_search::{
@@ -236,7 +236,14 @@ impl Cluster {
     fn report(&mut self, worker: WorkerId, held: &Held) -> Result<(), Refusal> {
         let findings = run(&self.solve.settings().spec, &held.job);
         let elapsed = Duration::from_millis(20);
-        self.send(Event::Reported { worker, lease: held.lease, subject: None, findings, elapsed })
+        self.send(Event::Reported {
+            worker,
+            lease: held.lease,
+            subject: None,
+            examined: None,
+            findings,
+            elapsed,
+        })
     }
 
     /// A report that cannot be true is refused, and the job goes out again.
@@ -259,7 +266,14 @@ impl Cluster {
         let Held { worker, lease, .. } = *held;
         let elapsed = Duration::ZERO;
         let refusal = self
-            .send(Event::Reported { worker, lease, subject: None, findings, elapsed })
+            .send(Event::Reported {
+                worker,
+                lease,
+                subject: None,
+                examined: None,
+                findings,
+                elapsed,
+            })
             .unwrap_err();
         assert!(matches!(refusal, Refusal::BadFindings(..)), "{refusal}");
         let after = self.solve.status(self.now);
@@ -400,4 +414,78 @@ fn a_silent_worker_loses_its_lease_and_the_job_goes_to_another() {
     let status = cluster.solve.status(cluster.now);
     assert_eq!((status.jobs, status.cancelled), (1, 1));
     assert!(cluster.lost.iter().any(|held| held.lease == second.lease));
+}
+
+/// A cluster whose workers have a frontier node each, but for the last one, which has nothing to do.
+fn with_an_idle_worker() -> Cluster {
+    let mut cluster = Cluster::new(settings("connect4:4x4", "", None));
+    cluster.join(1);
+    let root = cluster.held.remove(0);
+    cluster.report(root.worker, &root).unwrap();
+    while cluster.held.len() == cluster.workers.len() {
+        cluster.join(1);
+    }
+    cluster
+}
+
+/// Passes so much time that searches take too long, and none of them is thought lost.
+fn take_too_long(cluster: &mut Cluster) {
+    cluster.pass(cluster.solve.settings().lease_length / 2);
+}
+
+#[test]
+fn an_idle_slot_gets_the_job_of_a_straggler_as_well_and_the_first_report_counts() {
+    let mut cluster = with_an_idle_worker();
+    let before = cluster.held.clone();
+    let idle = *cluster.workers.last().unwrap();
+    take_too_long(&mut cluster);
+    let copy = cluster.held.last().unwrap().clone();
+    assert_eq!(cluster.held.len(), before.len() + 1, "a slot has one copy, and no job a third");
+    assert_eq!((copy.worker, &copy.job), (idle, &before[0].job), "the oldest goes first");
+    assert_eq!(cluster.solve.status(cluster.now).leases_copied, 1);
+
+    cluster.held.retain(|held| held.lease != copy.lease);
+    cluster.report(idle, &copy).unwrap();
+    let lost: Vec<LeaseId> = cluster.lost.iter().map(|held| held.lease).collect();
+    assert!(lost.contains(&before[0].lease), "the straggler is called off");
+    let jobs = cluster.solve.status(cluster.now).jobs;
+    cluster.report(before[0].worker, &before[0]).unwrap();
+    let status = cluster.solve.status(cluster.now);
+    assert_eq!((status.jobs, status.refused), (jobs + 1, 0), "its work is counted");
+}
+
+#[test]
+fn a_job_that_two_have_stays_with_the_other_when_one_is_lost() {
+    for lose_the_copy in [false, true] {
+        let mut cluster = with_an_idle_worker();
+        let first = cluster.held[0].clone();
+        take_too_long(&mut cluster);
+        let copy = cluster.held.last().unwrap().clone();
+        let (gone, stays) = if lose_the_copy { (copy, first) } else { (first, copy) };
+        cluster.workers.retain(|&worker| worker != gone.worker);
+        cluster.held.retain(|held| held.worker != gone.worker);
+        cluster.send(Event::Left { worker: gone.worker }).unwrap();
+        let same = |held: &&Held| held.job.moves == gone.job.moves;
+        assert_eq!(cluster.held.iter().filter(same).count(), 1, "nobody else gets it");
+        cluster.held.retain(|held| held.lease != stays.lease);
+        cluster.report(stays.worker, &stays).unwrap();
+        let status = cluster.solve.status(cluster.now);
+        assert_eq!((status.refused, status.duplicates), (0, 0));
+    }
+}
+
+#[test]
+fn a_job_that_was_lost_before_is_not_copied() {
+    let mut cluster = with_an_idle_worker();
+    let first = cluster.held[0].clone();
+    cluster.workers.retain(|&worker| worker != first.worker);
+    cluster.held.remove(0);
+    cluster.send(Event::Left { worker: first.worker }).unwrap();
+    let again = cluster.held.last().unwrap().clone();
+    assert_eq!(again.job.moves, first.job.moves, "the idle worker has it");
+    cluster.join(1);
+    take_too_long(&mut cluster);
+    let same = |held: &&Held| held.job.moves == first.job.moves;
+    assert_eq!(cluster.held.iter().filter(same).count(), 1);
+    assert_eq!(cluster.solve.status(cluster.now).leases_copied, 1, "of another job");
 }

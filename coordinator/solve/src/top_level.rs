@@ -1,12 +1,12 @@
 //! The top-level tree of a solve, behind an interface that does not depend on the game.
 
 use jlpns_games::spec::{GameSpec, MoveError, position_after};
-use jlpns_games::{Game, Move, MoveList, Threshold, with_game};
+use jlpns_games::{Game, Move, Threshold, with_game};
 use jlpns_search::efforts::{One, Several, Two, Width};
 use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, Shed};
 use jlpns_search::{EffortPair, Findings, Question};
 
-use crate::belief::{Basis, Claims, Keys, Proofs};
+use crate::belief::{Basis, Claims, Proofs};
 
 /// A frontier node that was selected.
 #[derive(Clone, Debug)]
@@ -45,8 +45,6 @@ pub struct TreeSize {
 
 /// The search graph of a solve.
 pub trait TopLevel: Send {
-    /// What is asked of the root.
-    fn question(&self) -> Question;
     /// The root's numbers, one pair for each threshold asked.
     fn root_efforts(&self) -> &[EffortPair];
     /// The move that is held best at the root, if it has been expanded.
@@ -69,8 +67,6 @@ pub trait TopLevel: Send {
     fn child_keys(&self, node: NodeRef) -> Vec<u128>;
     /// Appends the graph to `out`; [`restored`] reads it.
     fn dump(&self, out: &mut Vec<u8>);
-    /// The legal moves at the end of `moves`.
-    fn legal_moves(&self, moves: &[Move]) -> Vec<Move>;
     /// Takes over a partial report about a leased node.
     fn refresh(&mut self, node: NodeRef, question: Question, findings: &Findings);
     /// Folds a report in, about the node at the end of `moves`. `false` if there was no room for
@@ -88,8 +84,6 @@ pub trait TopLevel: Send {
     fn is_untidy(&self) -> bool;
     /// The leased nodes whose jobs have become moot since the last call.
     fn take_moot(&mut self) -> Vec<NodeId>;
-    /// The keys of the position at the end of `moves` and of those one move on.
-    fn keys(&self, moves: &[Move]) -> Keys;
     /// Grows the tree anew from what is still claimed; no node may be leased.
     fn regrow(&mut self, claims: &Claims);
     /// The findings about the position at the end of `moves` with what claims settle besides.
@@ -190,10 +184,6 @@ impl<G: Game, W: Width> Rooted<G, W> {
 }
 
 impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
-    fn question(&self) -> Question {
-        self.graph.question()
-    }
-
     fn root_efforts(&self) -> &[EffortPair] {
         self.graph.root_efforts()
     }
@@ -253,15 +243,6 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         self.graph.dump(out);
     }
 
-    fn legal_moves(&self, moves: &[Move]) -> Vec<Move> {
-        let position = self.position(moves);
-        let mut legal = MoveList::new();
-        if self.graph.game().outcome(&position).is_none() {
-            self.graph.game().moves(&position, &mut legal);
-        }
-        legal.to_vec()
-    }
-
     fn refresh(&mut self, node: NodeRef, question: Question, findings: &Findings) {
         if self.holds(node) {
             let asked = self.asked(question);
@@ -294,18 +275,6 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
 
     fn take_moot(&mut self) -> Vec<NodeId> {
         self.graph.take_moot()
-    }
-
-    fn keys(&self, moves: &[Move]) -> Keys {
-        let game = self.graph.game();
-        let mut position = self.position(moves);
-        let mut children = Vec::new();
-        for mv in self.legal_moves(moves) {
-            game.play(&mut position, mv);
-            children.push((mv, game.key(&position).into()));
-            game.undo(&mut position, mv);
-        }
-        Keys { position: game.key(&position).into(), children }
     }
 
     fn regrow(&mut self, claims: &Claims) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jlpns_proto::v1;
 use jlpns_search::Findings;
-use jlpns_solve::{Event, LeaseId, Order, OrderError, SolveStatus, WorkerId, WorkerInfo};
+use jlpns_solve::{Event, Examiner, LeaseId, Order, OrderError, SolveStatus, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
 
@@ -47,6 +47,7 @@ pub(crate) enum Command {
 pub struct DriverHandle {
     commands: mpsc::Sender<Command>,
     next_worker: Arc<AtomicU64>,
+    examiner: Examiner,
 }
 
 /// The driver is gone: the solve has ended.
@@ -56,9 +57,10 @@ pub struct Ended;
 
 impl DriverHandle {
     /// The way to a driver that is about to run, and the driver's end of it.
-    pub(super) fn new() -> (DriverHandle, mpsc::Receiver<Command>) {
+    pub(super) fn new(examiner: Examiner) -> (DriverHandle, mpsc::Receiver<Command>) {
         let (commands, from_handles) = mpsc::channel(COMMANDS);
-        (DriverHandle { commands, next_worker: Arc::new(AtomicU64::new(1)) }, from_handles)
+        let next_worker = Arc::new(AtomicU64::new(1));
+        (DriverHandle { commands, next_worker, examiner }, from_handles)
     }
 
     /// The state of the solve.
@@ -86,6 +88,11 @@ impl DriverHandle {
     /// Sends from a thread that may wait.
     pub(crate) fn send_from_thread(&self, command: Command) -> Result<(), Ended> {
         self.commands.blocking_send(command).map_err(|_| Ended)
+    }
+
+    /// What can examine a report before it comes to the driver.
+    pub(crate) fn examiner(&self) -> &Examiner {
+        &self.examiner
     }
 
     pub(crate) fn new_worker(&self) -> WorkerId {

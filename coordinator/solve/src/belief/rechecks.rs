@@ -66,6 +66,11 @@ pub struct Rechecks {
     numbers: BTreeMap<ThresholdAt, u64>,
     /// Those that nobody searches at present, by who may not.
     groups: BTreeMap<(Why, Parties), BTreeSet<u64>>,
+    /// Those that a worker searches, or whose report waits to be durable, by its lease.
+    leased: BTreeMap<LeaseId, u64>,
+    /// The searches of the coordinator that have not ended, by the numbers of their rechecks, which
+    /// may be gone already.
+    own_searches: BTreeSet<u64>,
     /// How many there are for each reason.
     counts: [usize; 3],
     next: u64,
@@ -100,6 +105,22 @@ impl Rechecks {
     /// Whether one waits for somebody to take it.
     pub fn has_open(&self) -> bool {
         !self.groups.is_empty()
+    }
+
+    /// How many searches of the coordinator have not ended.
+    pub fn own_searches(&self) -> usize {
+        self.own_searches.len()
+    }
+
+    /// A search of the coordinator has ended; gives its recheck, if that is still wanted.
+    pub fn own_search_ended(&mut self, number: u64) -> Option<&Recheck> {
+        self.own_searches.remove(&number).then_some(())?;
+        self.all.get(&number)
+    }
+
+    /// The recheck that a lease is for.
+    pub fn of_lease(&self, lease: LeaseId) -> Option<u64> {
+        self.leased.get(&lease).copied()
     }
 
     /// Has a claim searched again. One that is wanted already keeps what it has, but for a better
@@ -141,6 +162,9 @@ impl Rechecks {
         let recheck = self.all.remove(&number)?;
         self.counts[recheck.why as usize] -= 1;
         self.leave_group(number, &recheck);
+        if let Some(Rechecker::Lease(lease)) = recheck.out {
+            self.leased.remove(&lease);
+        }
         Some(recheck)
     }
 
@@ -165,12 +189,19 @@ impl Rechecks {
 
     /// Notes who searches one.
     pub fn take(&mut self, number: u64, by: Rechecker) {
+        match by {
+            Rechecker::Lease(lease) => drop(self.leased.insert(lease, number)),
+            Rechecker::Coordinator => drop(self.own_searches.insert(number)),
+        }
         self.change(number, |recheck| recheck.out = Some(by));
     }
 
     /// Notes that `by` has ended without a result: it was lost, or used up its budget. Whether the
     /// claim is too large by now.
     pub fn give_back(&mut self, number: u64, by: Rechecker, used_up: bool) -> bool {
+        if let Rechecker::Lease(lease) = by {
+            self.leased.remove(&lease);
+        }
         let mut too_large = false;
         self.change(number, |recheck| {
             if recheck.out == Some(by) {

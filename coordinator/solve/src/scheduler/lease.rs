@@ -34,6 +34,8 @@ pub struct Lease {
     pub(super) expires: Duration,
     /// When it ends unless its search gets further.
     pub(super) stalls: Duration,
+    /// When an idle slot gets its job as well, if ever.
+    pub(super) overtime: Option<Duration>,
     /// How many nodes its search had when it was last heard of.
     pub(super) progress: u64,
     /// Whether a slot was free for it.

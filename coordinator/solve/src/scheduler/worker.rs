@@ -95,7 +95,7 @@ impl Worker {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn {
     /// Whether a lease would wait for a slot.
-    waits: bool,
+    pub waits: bool,
     /// How many leases it holds.
     leases: u32,
     pub worker: WorkerId,

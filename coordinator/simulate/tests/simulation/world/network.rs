@@ -95,6 +95,7 @@ impl World {
             Up::Progress(lease, findings) => Event::Progress { worker, lease, findings },
             Up::Decline(lease) => Event::Declined { worker, lease },
             Up::Report(Filed { lease, subject, findings }) => Event::Reported {
+                examined: None,
                 worker,
                 lease,
                 subject: Some(subject),

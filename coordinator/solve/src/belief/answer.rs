@@ -1,0 +1,109 @@
+//! What an answer rests on, whether it counts, and what people are told meanwhile.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::{
+    Basis, Belief, Claim, Claims, Confirm, Keys, Open, Recheck, Standing, ThresholdAt, Why,
+};
+
+/// How often it is told that machines contradict each other.
+const DISPUTES_AGAIN: Duration = Duration::from_secs(60);
+
+/// What the answer rests on, once there is one.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// What of it is still to be confirmed.
+    awaited: BTreeSet<ThresholdAt>,
+    /// All of it, as it was when that was looked at last.
+    basis: Option<Basis>,
+    /// Whether it was told that the coordinator alone can confirm it.
+    alone_told: bool,
+}
+
+impl Belief {
+    /// Whether all that the answer rests on is confirmed, as far as that is asked for; what is not
+    /// is to be searched again.
+    pub fn answer_counts(&mut self, basis: impl FnOnce(&Claims) -> Basis) -> bool {
+        if !self.answer.awaited.is_empty() {
+            return false;
+        }
+        let basis = basis(&self.claims);
+        let counts = basis.open.is_empty() || self.confirm() != Confirm::Answer;
+        if !counts {
+            self.answer.awaited.extend(basis.open.iter().map(|open| open.place));
+            self.want_for_answer(&basis.open);
+        }
+        self.answer.basis = Some(basis);
+        counts
+    }
+
+    /// Notes what is confirmed by now of what the answer rests on, of the positions of a report: it
+    /// may confirm what is claimed of their children as well.
+    pub fn note_confirmed(&mut self, keys: &Keys) {
+        if self.answer.awaited.is_empty() {
+            return;
+        }
+        let children = keys.children.iter().map(|(_, key)| *key);
+        for key in children.chain([keys.position]) {
+            let awaited = self.answer.awaited.range((key, 0)..=(key, u8::MAX));
+            let confirmed =
+                |at: &ThresholdAt| self.claims.get(*at).is_some_and(Claim::is_confirmed);
+            let confirmed: Vec<ThresholdAt> = awaited.copied().filter(confirmed).collect();
+            confirmed.iter().for_each(|at| {
+                self.answer.awaited.remove(at);
+            });
+        }
+    }
+
+    /// How many claims the answer rests on, once there is one, and how many of them only one machine
+    /// stands behind by now.
+    pub fn answer_claims(&self) -> Option<(u64, u64)> {
+        let basis = self.answer.basis.as_ref()?;
+        let open = match self.confirm() {
+            Confirm::Answer => self.answer.awaited.len(),
+            Confirm::Sample | Confirm::None => basis.open.len(),
+        };
+        Some((basis.claims, open as u64))
+    }
+
+    /// How many claims only the coordinator can confirm, if that was not told of this solve yet.
+    pub fn tell_once_that_alone(&mut self) -> Option<u64> {
+        let told = std::mem::replace(&mut self.answer.alone_told, true);
+        (!told).then_some(self.answer.awaited.len() as u64)
+    }
+
+    /// When it is told again that machines contradict each other, as long as nobody has decided.
+    pub fn next_telling(&self) -> Option<Duration> {
+        (self.rechecks.count(Why::Dispute) > 0).then_some(self.disputes_told)
+    }
+
+    /// How many contradictions nobody has decided, if that is to be told now.
+    pub fn tell_of_disputes(&mut self, now: Duration) -> Option<u64> {
+        self.next_telling().filter(|&due| now >= due)?;
+        self.disputes_told = now + DISPUTES_AGAIN;
+        Some(self.rechecks.count(Why::Dispute) as u64)
+    }
+
+    /// Has what an answer rests on searched again, as far as only one machine stands behind it.
+    fn want_for_answer(&mut self, open: &[Open]) {
+        for Open { place, moves, claim, .. } in open {
+            let parties = match claim {
+                Some(Claim { by, standing: Standing::Contradicted { by: against }, .. }) => {
+                    [Some(*by), Some(*against)]
+                }
+                Some(claim) => [Some(claim.by), None],
+                None => [None, None],
+            };
+            let work = claim.map_or(0, |claim| claim.work);
+            self.rechecks.want(*place, moves, Why::Answer, parties, work);
+        }
+    }
+
+    /// The answer has changed: what only the former one rested on need not be searched again.
+    pub fn forget_answer(&mut self) -> Vec<Recheck> {
+        self.answer.awaited.clear();
+        self.answer.basis = None;
+        self.rechecks.retain(|recheck| recheck.why != Why::Answer)
+    }
+}

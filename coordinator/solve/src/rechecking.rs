@@ -1,0 +1,99 @@
+//! Claims that are searched again: by workers of other machines, or by the coordinator itself.
+
+use std::time::Duration;
+
+use jlpns_games::Threshold;
+use jlpns_search::{Findings, Job, Question};
+
+use super::belief::{MachineId, Recheck, Rechecker, Why};
+use super::scheduler::Purpose;
+use super::{Action, LeaseId, Notice, Record, Report, Solve, WorkerId};
+
+/// Of so many leases one may be a sample of what others claim.
+const SAMPLE_SHARE: u64 = 4;
+
+impl Solve {
+    /// Lets open workers search again what others claim.
+    pub(super) fn grant_rechecks(&mut self, now: Duration) {
+        let dispatch = &mut self.dispatch;
+        let mut open: Vec<WorkerId> = dispatch.scheduler.open_workers().collect();
+        if let Some(places) = u64::try_from(open.len()).ok().filter(|&places| places > 1) {
+            // Nobody can know whose claims it gets.
+            let turn = dispatch.seals.draw(self.ledger.written());
+            open.rotate_left((turn % places) as usize);
+        }
+        let answered = self.problem.question.is_answered(self.tree.root_efforts());
+        for id in open {
+            while let Some(worker) =
+                dispatch.scheduler.worker(id).filter(|worker| worker.can_take_a_lease())
+            {
+                // Samples are for finding bad machines early: most of its time is for the search.
+                let may_sample = answered || worker.rechecks * SAMPLE_SHARE <= worker.jobs;
+                let least = if may_sample { Why::Sample } else { Why::Answer };
+                let Some((number, recheck)) = self.belief.next_for(worker.machine, least) else {
+                    break;
+                };
+                let job = self.problem.job_again(recheck);
+                let purpose = Purpose::Recheck(number);
+                let lease = dispatch.grant(id, purpose, job, now, &mut self.actions);
+                self.belief.recheck_taken(number, Rechecker::Lease(lease));
+                dispatch.scheduler.note_recheck(id);
+            }
+        }
+    }
+
+    /// Searches in this process what no other machine that is connected may search again: one claim
+    /// while workers have the tree to search, and as many as there are cores for an answer.
+    pub(super) fn search_again_here(&mut self) {
+        let machines: Vec<MachineId> = self.dispatch.scheduler.machines().collect();
+        let answered = self.is_answered();
+        let most = if answered { self.problem.settings.own_searches } else { 1 };
+        while self.belief.rechecks().own_searches() < most
+            && let Some((number, recheck)) = self.belief.next_for_coordinator(&machines)
+        {
+            let job = self.problem.job_again(recheck);
+            self.belief.recheck_taken(number, Rechecker::Coordinator);
+            self.actions.push(Action::Search { number, job });
+            if answered && let Some(claims) = self.belief.tell_once_that_alone() {
+                self.notify(Notice::Alone { claims });
+            }
+        }
+    }
+
+    /// The coordinator's own search has ended.
+    pub(super) fn searched(&mut self, number: u64, found: Findings, elapsed: Duration) {
+        let Some(wanted) = self.belief.own_search_ended(number) else { return };
+        if !found.efforts.iter().any(|pair| pair.is_solved()) {
+            return self.recheck_used_up(number, Rechecker::Coordinator);
+        }
+        let report = Report {
+            machine: MachineId::COORDINATOR,
+            lease: self.dispatch.scheduler.reserve(),
+            moves: wanted.moves.clone(),
+            question: Question::Threshold(Threshold(wanted.place.1)),
+            findings: found,
+            elapsed,
+        };
+        self.belief.recheck_taken(number, Rechecker::Lease(report.lease));
+        self.record(Record::Report(report));
+    }
+
+    /// A lease on a recheck has ended without a result of its own.
+    pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId) {
+        self.belief.recheck_given_back(number, Rechecker::Lease(lease), false);
+    }
+
+    /// A recheck has used up its budget without a result.
+    pub(super) fn recheck_used_up(&mut self, number: u64, by: Rechecker) {
+        if let Some((at, moves)) = self.belief.recheck_given_back(number, by, true) {
+            self.record(Record::TakenBack { at, moves });
+        }
+    }
+}
+
+impl super::problem::Problem {
+    fn job_again(&self, recheck: &Recheck) -> Job {
+        let question = Question::Threshold(Threshold(recheck.place.1));
+        self.job(recheck.moves.clone(), question, recheck.budget)
+    }
+}

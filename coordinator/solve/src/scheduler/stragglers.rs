@@ -1,0 +1,66 @@
+//! Stragglers: jobs that take far longer than others would. A slot that has nothing else to do gets such
+//! a job as well, and the first report of the two counts.
+
+use std::time::Duration;
+
+use jlpns_search::Job;
+
+use super::{Lease, LeaseId, Purpose, Scheduler, WorkerId};
+
+/// A job is a straggler's when it has taken so many times as long as the median worker takes for
+/// its whole budget, and `LEAST_PATIENCE` more.
+const PATIENCE: f64 = 2.0;
+const LEAST_PATIENCE: Duration = Duration::from_secs(1);
+
+impl Scheduler {
+    /// How long a job may take before an idle slot gets it as well.
+    pub(super) fn patience(
+        &mut self,
+        purpose: Purpose,
+        job: &Job,
+        at_once: bool,
+    ) -> Option<Duration> {
+        let rate = self.median_rate();
+        if rate == 0 || !matches!(purpose, Purpose::Frontier(_)) {
+            return None;
+        }
+        // One that waits for a slot waits for a search that is as long.
+        let searches = if at_once { PATIENCE } else { 2.0 * PATIENCE };
+        let search = job.budget as f64 / rate as f64;
+        Some(LEAST_PATIENCE + Duration::try_from_secs_f64(searches * search).ok()?)
+    }
+
+    /// The lease that has taken too long for longest, of those that `id` does not hold and that
+    /// `may` go out again.
+    pub fn straggler(
+        &self,
+        id: WorkerId,
+        now: Duration,
+        may: impl Fn(&Lease) -> bool,
+    ) -> Option<(LeaseId, &Lease)> {
+        let due = self.overtime.iter().take_while(|(at, _)| *at <= now);
+        due.filter_map(|(_, lease_id)| Some((*lease_id, &**self.leases.get(lease_id)?)))
+            .find(|(_, lease)| lease.worker != id && may(lease))
+    }
+
+    /// When the next lease will have taken too long, after `now`.
+    pub fn next_straggler(&self, now: Duration) -> Option<Duration> {
+        let after = (now + Duration::from_nanos(1), LeaseId(0));
+        self.overtime.range(after..).next().map(|&(at, _)| at)
+    }
+
+    /// Leases the job of a straggler to a second worker. Neither lease goes out a third time.
+    pub fn grant_copy(&mut self, id: WorkerId, of: LeaseId, now: Duration) -> Option<LeaseId> {
+        let lease = self.leases.get_mut(&of)?;
+        let (purpose, job) = (lease.purpose, lease.job.clone());
+        if let Some(at) = lease.overtime.take() {
+            self.overtime.remove(&(at, of));
+        }
+        let copy = self.grant(id, purpose, job, now);
+        if let Some(at) = self.leases.get_mut(&copy).and_then(|lease| lease.overtime.take()) {
+            self.overtime.remove(&(at, copy));
+        }
+        self.copied += 1;
+        Some(copy)
+    }
+}

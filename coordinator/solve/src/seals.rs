@@ -1,0 +1,53 @@
+//! Seals of leases: they show, after the solve was started anew, that a lease was granted, and to whom.
+
+use std::hash::{Hash, Hasher};
+
+use jlpns_games::Move;
+use jlpns_search::Question;
+use siphasher::sip::SipHasher13;
+
+use crate::LeaseId;
+use crate::belief::MachineId;
+
+/// What leases are sealed with.
+#[derive(Debug)]
+pub struct Seals {
+    /// Nobody else knows it; 0 before the solve has begun.
+    pub secret: u128,
+    /// The numbers of leases begin here; lower ones are of an earlier life of the solve.
+    first_lease: u64,
+}
+
+impl Seals {
+    /// Those of a life of the solve whose leases begin with this number.
+    pub fn new(first_lease: u64) -> Seals {
+        Seals { secret: 0, first_lease }
+    }
+
+    /// Whether a lease may have been granted in an earlier life of the solve.
+    pub fn is_of_an_earlier_life(&self, lease: LeaseId) -> bool {
+        lease.0 < self.first_lease
+    }
+
+    /// The seal of a lease that is granted to a machine.
+    pub fn seal(
+        &self,
+        LeaseId(lease): LeaseId,
+        machine: MachineId,
+        moves: &[Move],
+        question: Question,
+        budget: u64,
+    ) -> u64 {
+        let key = self.secret.to_le_bytes();
+        let mut hasher = SipHasher13::new_with_key(&key);
+        (lease, machine, moves, question, budget).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// A number that nobody else can know, for each number another.
+    pub fn draw(&self, number: u64) -> u64 {
+        let mut hasher = SipHasher13::new_with_key(&self.secret.to_le_bytes());
+        number.hash(&mut hasher);
+        hasher.finish()
+    }
+}
