@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_admission::{Door, Seat};
+use jlpns_admission::{Admission, WorkerPermit};
 use jlpns_proto::convert::{
     WireError, at_most, in_range, label, moves, solved_positions, worker_name,
 };
@@ -29,18 +29,18 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct SolverService {
     driver: DriverHandle,
-    door: Arc<Door>,
+    admission: Arc<Admission>,
 }
 
 impl SolverService {
     /// The service in front of this driver, with as many workers as come.
     pub fn new(driver: DriverHandle) -> SolverService {
-        SolverService { driver, door: Arc::new(Door::open()) }
+        SolverService { driver, admission: Arc::new(Admission::of_all()) }
     }
 
-    /// The same with as many workers as this door has places for.
-    pub fn behind(self, door: Arc<Door>) -> SolverService {
-        SolverService { door, ..self }
+    /// The same with as many workers as `admission` has permits for.
+    pub fn behind(self, admission: Arc<Admission>) -> SolverService {
+        SolverService { admission, ..self }
     }
 }
 
@@ -62,7 +62,7 @@ impl Solver for SolverService {
         &self,
         request: Request<Streaming<v1::WorkerMessage>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
-        let seat = self.door.seat(request.extensions())?;
+        let permit = self.admission.worker_permit(request.extensions())?;
         let (certificate, address) = jlpns_admission::shown(request.extensions());
         let mut inbound = request.into_inner();
         let hello = timeout(HELLO_TIMEOUT, next(&mut inbound)).await.map_err(|_| {
@@ -81,7 +81,7 @@ impl Solver for SolverService {
         let (open, closed) = oneshot::channel();
         let connection = Connection { outbound: outbound.clone(), _open: open };
         self.driver.send(Command::Join { worker, info, connection }).await?;
-        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), seat));
+        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), permit));
         Ok(Response::new(ReceiverStream::new(messages)))
     }
 
@@ -138,7 +138,7 @@ async fn listen(
     outbound: Outbound,
     mut closed: oneshot::Receiver<()>,
     driver: DriverHandle,
-    _seat: Seat,
+    _permit: WorkerPermit,
 ) {
     loop {
         let message = tokio::select! {
