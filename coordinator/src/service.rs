@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::driver::{Command, Connection, DriverHandle, Ended, MESSAGES, Outbound};
+use crate::driver::{DriverCommand, DriverGone, DriverHandle, MESSAGES, Outbound, WorkerStream};
 use crate::status::to_wire;
 
 /// How long a worker may take to say Hello once its stream is open.
@@ -44,8 +44,8 @@ impl SolverService {
     }
 }
 
-impl From<Ended> for Status {
-    fn from(ended: Ended) -> Status {
+impl From<DriverGone> for Status {
+    fn from(ended: DriverGone) -> Status {
         Status::unavailable(ended.to_string())
     }
 }
@@ -79,8 +79,8 @@ impl Solver for SolverService {
         let worker = self.driver.new_worker();
         let (outbound, messages) = mpsc::channel(MESSAGES);
         let (open, closed) = oneshot::channel();
-        let connection = Connection { outbound: outbound.clone(), _open: open };
-        self.driver.send(Command::Join { worker, info, connection }).await?;
+        let connection = WorkerStream { outbound: outbound.clone(), _open: open };
+        self.driver.send(DriverCommand::Join { worker, info, connection }).await?;
         tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), permit));
         Ok(Response::new(ReceiverStream::new(messages)))
     }
@@ -161,7 +161,7 @@ async fn listen(
             return;
         }
     }
-    let _ = driver.send(Command::Leave { worker }).await;
+    let _ = driver.send(DriverCommand::Leave { worker }).await;
 }
 
 /// Checks a Hello.
@@ -188,14 +188,14 @@ fn worker_info(
 }
 
 /// Checks a message after the Hello.
-fn command(worker: WorkerId, kind: Kind) -> Result<Command, Status> {
+fn command(worker: WorkerId, kind: Kind) -> Result<DriverCommand, Status> {
     match kind {
         Kind::Hello(_) => Err(invalid("a second hello on one stream; there must be one")),
         Kind::Batch(batch) => checked(worker, batch).map_err(invalid),
     }
 }
 
-fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireError> {
+fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<DriverCommand, WireError> {
     at_most("batch.renewals", &batch.renewals, MAX_BATCH)?;
     at_most("batch.progress", &batch.progress, MAX_BATCH)?;
     at_most("batch.reports", &batch.reports, MAX_BATCH)?;
@@ -235,7 +235,7 @@ fn checked(worker: WorkerId, batch: v1::WorkerBatch) -> Result<Command, WireErro
         let reason = decline.reason.replace(char::is_control, " ");
         declines.push((LeaseId(decline.lease_id), reason));
     }
-    Ok(Command::Batch { worker, events, declines })
+    Ok(DriverCommand::Batch { worker, events, declines })
 }
 
 /// Checks what a report says that it is about.
