@@ -19,7 +19,7 @@ use jlpns_coordinator::recorder::take_up;
 use jlpns_coordinator::written::snapshot_to_bytes;
 use jlpns_games::connect4::Connect4;
 use jlpns_games::{Game, Goal, MoveList, Outcome};
-use jlpns_journal::{Header, Journal, Order, Record, Writer};
+use jlpns_journal::{Header, Journal, Record, WriteRequest, Writer};
 use jlpns_search::{Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job};
 use jlpns_solve::belief::Identity;
 use jlpns_solve::{
@@ -329,7 +329,7 @@ fn keep(directory: &Path, snapshot: Snapshot, goal: Option<Goal>) {
     let writer = Writer::start(journal, |_| {}).expect("a thread");
     let through = snapshot.through;
     let bytes = snapshot_to_bytes(snapshot);
-    writer.order(Order::Append(vec![Record { number: through, bytes: Vec::new() }]));
-    writer.order(Order::Snapshot { through, settled: true, bytes });
+    writer.request(WriteRequest::Append(vec![Record { number: through, bytes: Vec::new() }]));
+    writer.request(WriteRequest::Snapshot { through, settled: true, bytes });
     writer.finish().expect("it is on disk");
 }

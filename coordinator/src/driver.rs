@@ -14,9 +14,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use handle::{Command, Connection, MESSAGES, Outbound};
-pub use handle::{DriverHandle, Ended};
-use jlpns_journal::Notice;
+pub(crate) use handle::{DriverCommand, MESSAGES, Outbound, WorkerStream};
+pub use handle::{DriverGone, DriverHandle};
+use jlpns_journal::WriterEvent;
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::{
@@ -85,9 +85,9 @@ pub struct Driver {
     records: Vec<(u64, Arc<Record>)>,
     own_searches: OwnSearches,
     config: DriverConfig,
-    commands: mpsc::Receiver<Command>,
+    commands: mpsc::Receiver<DriverCommand>,
     handle: DriverHandle,
-    connections: BTreeMap<WorkerId, (WorkerInfo, Connection)>,
+    connections: BTreeMap<WorkerId, (WorkerInfo, WorkerStream)>,
     outbox: Outbox,
     began: Instant,
     /// When to say next that there is no worker.
@@ -139,7 +139,7 @@ impl Driver {
             tokio::select! {
                 biased;
                 () = &mut shutdown => return self.stop().await,
-                notice = notice(&mut self.recorder) => self.hear(notice)?,
+                event = written(&mut self.recorder) => self.hear(event)?,
                 // Before the commands: a flood of them must not keep leases from expiring.
                 () = until(deadline) => self.solve.tick(self.now()),
                 () = until(idle) => {
@@ -182,30 +182,32 @@ impl Driver {
             }
             tokio::select! {
                 () = sleep_until(end) => break,
-                notice = notice(&mut self.recorder) => self.hear(notice)?,
+                event = written(&mut self.recorder) => self.hear(event)?,
             }
         }
         if let Some(recorder) = self.recorder.take() {
-            recorder.snapshot(self.solve.snapshot());
+            recorder.snapshot(Box::new(self.solve.snapshot()));
             recorder.finish().await?;
         }
         Ok(self.solve)
     }
 
     /// What the journal's writer says.
-    fn hear(&mut self, notice: Notice) -> Result<(), DriverError> {
-        match notice {
-            Notice::Durable { through } => self.tell(Event::Recorded { through }),
-            Notice::Snapshotted { through } => debug!("a snapshot after record {through} is kept"),
-            Notice::Full { reason } => {
+    fn hear(&mut self, event: WriterEvent) -> Result<(), DriverError> {
+        match event {
+            WriterEvent::Durable { through } => self.tell(Event::Recorded { through }),
+            WriterEvent::Snapshotted { through } => {
+                debug!("a snapshot after record {through} is kept")
+            }
+            WriterEvent::Full { reason } => {
                 warn!("{reason}; no job is given out until there is room");
                 self.tell(Event::Parked { reason: Some(reason) });
             }
-            Notice::Room => {
+            WriterEvent::Room => {
                 info!("there is room for the journal again");
                 self.tell(Event::Parked { reason: None });
             }
-            Notice::Failed(reason) => return Err(DriverError::Journal(reason)),
+            WriterEvent::Failed(reason) => return Err(DriverError::Journal(reason)),
         }
         Ok(())
     }
@@ -226,20 +228,22 @@ impl Driver {
         self.began.elapsed()
     }
 
-    fn obey(&mut self, command: Command) {
+    fn obey(&mut self, command: DriverCommand) {
         match command {
-            Command::Join { worker, info, connection } => self.join(worker, info, connection),
-            Command::Batch { worker, events, declines } => self.batch(worker, events, declines),
-            Command::Leave { worker } => self.leave(worker, "its stream has ended"),
-            Command::Searched { number, findings, elapsed } => {
+            DriverCommand::Join { worker, info, connection } => self.join(worker, info, connection),
+            DriverCommand::Batch { worker, events, declines } => {
+                self.batch(worker, events, declines)
+            }
+            DriverCommand::Leave { worker } => self.leave(worker, "its stream has ended"),
+            DriverCommand::Searched { number, findings, elapsed } => {
                 self.tell(Event::Searched { number, findings, elapsed });
             }
-            Command::Order { name, order, reply } => {
+            DriverCommand::Order { name, order, reply } => {
                 let now = self.now();
                 // Whoever ordered it may have gone.
                 let _ = reply.send(self.solve.order(&name, order, now));
             }
-            Command::Status { reply } => {
+            DriverCommand::Status { reply } => {
                 let status = self.solve.status(self.now());
                 // Whoever asked may have gone.
                 let _ = reply.send(status);
@@ -247,7 +251,7 @@ impl Driver {
         }
     }
 
-    fn join(&mut self, worker: WorkerId, info: WorkerInfo, connection: Connection) {
+    fn join(&mut self, worker: WorkerId, info: WorkerInfo, connection: WorkerStream) {
         let heartbeat = self.config.heartbeat_interval.as_millis();
         let welcome = v1::Welcome {
             protocol_version: PROTOCOL_VERSION,
@@ -325,8 +329,7 @@ impl Driver {
                 self.sort(action);
             }
             if let Some(recorder) = self.recorder.as_mut().filter(|_| !self.records.is_empty()) {
-                let records = self.records.iter().map(|(n, record)| (*n, &**record));
-                recorder.record(records, self.solve.mean_search());
+                recorder.record(std::mem::take(&mut self.records), self.solve.mean_search());
             }
             self.records.clear();
             let mut unreachable = Vec::new();
@@ -382,7 +385,7 @@ impl Driver {
             Action::Record { number, record } => self.records.push((number, record)),
             Action::Snapshot(snapshot) => {
                 if let Some(recorder) = &self.recorder {
-                    recorder.snapshot(*snapshot);
+                    recorder.snapshot(snapshot);
                 }
             }
             Action::Search { number, job } => self.own_searches.begin(number, job),
@@ -394,9 +397,9 @@ impl Driver {
 }
 
 /// What the recorder says next; nothing, ever, if there is none.
-async fn notice(recorder: &mut Option<Recorder>) -> Notice {
+async fn written(recorder: &mut Option<Recorder>) -> WriterEvent {
     match recorder {
-        Some(recorder) => recorder.notice().await,
+        Some(recorder) => recorder.event().await,
         None => pending().await,
     }
 }

@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jlpns_games::spec::format_moves;
 use jlpns_games::{Game, with_game};
-use jlpns_journal::{Header, Journal, JournalError, Notice, Order, Writer};
+use jlpns_journal::{Header, Journal, JournalError, WriteRequest, Writer, WriterEvent};
 use jlpns_search::Initialisation;
 use jlpns_solve::{Record, ResumeError, Snapshot, Solve, SolveSettings};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -63,11 +64,11 @@ pub fn take_up(
     let opened = Journal::open(directory, &header)?;
     let settings = SolveSettings { journal: true, ..settings };
     let (solve, unreadable) = resume(&settings, opened.snapshots, opened.records)?;
-    let (notices, inbox) = unbounded_channel();
+    let (events, inbox) = unbounded_channel();
     let recorder = Recorder {
-        writer: start(opened.journal, notices.clone())?,
+        writer: start(opened.journal, events.clone())?,
         pace: 0,
-        _notices: notices,
+        _events: events,
         inbox,
     };
     let solve_id = opened.header.solve_id;
@@ -154,10 +155,37 @@ fn read(
     Ok((sound, records?, unreadable))
 }
 
-fn start(journal: Journal, notices: UnboundedSender<Notice>) -> io::Result<Writer> {
-    Writer::start(journal, move |notice| {
-        // A driver that is gone needs no notices.
-        let _ = notices.send(notice);
+/// What the thread of the writer is to encode and write: neither is done on the driver's task, which
+/// everybody waits for.
+#[derive(Debug)]
+enum Unwritten {
+    Records(Vec<(u64, Arc<Record>)>),
+    Pace(Duration),
+    Snapshot(Box<Snapshot>),
+}
+
+fn encode(unwritten: Unwritten) -> WriteRequest {
+    match unwritten {
+        Unwritten::Records(records) => {
+            let encode = |(number, record): (u64, Arc<Record>)| jlpns_journal::Record {
+                number,
+                bytes: written::record_to_bytes(&record),
+            };
+            WriteRequest::Append(records.into_iter().map(encode).collect())
+        }
+        Unwritten::Pace(pace) => WriteRequest::Pace(pace),
+        Unwritten::Snapshot(snapshot) => {
+            let through = snapshot.through;
+            let bytes = written::snapshot_to_bytes(*snapshot);
+            WriteRequest::Snapshot { through, settled: true, bytes }
+        }
+    }
+}
+
+fn start(journal: Journal, events: UnboundedSender<WriterEvent>) -> io::Result<Writer<Unwritten>> {
+    Writer::start_with(journal, encode, move |event| {
+        // A driver that is gone needs no events.
+        let _ = events.send(event);
     })
 }
 
@@ -170,48 +198,38 @@ const LONGEST_PACE: u64 = 10;
 /// Writes what a solve wants to be kept.
 #[derive(Debug)]
 pub struct Recorder {
-    writer: Writer,
+    writer: Writer<Unwritten>,
     /// The pace that the writer was told last, in milliseconds.
     pace: u64,
     /// Keeps the other end open when the writer has gone.
-    _notices: UnboundedSender<Notice>,
-    inbox: UnboundedReceiver<Notice>,
+    _events: UnboundedSender<WriterEvent>,
+    inbox: UnboundedReceiver<WriterEvent>,
 }
 
 impl Recorder {
-    /// Orders records to be written; how long a search takes on average sets how long they may wait
+    /// Requests that records be written; how long a search takes on average sets how long they may wait
     /// for others.
-    pub(crate) fn record<'a>(
-        &mut self,
-        records: impl IntoIterator<Item = (u64, &'a Record)>,
-        mean_search: Duration,
-    ) {
+    pub(crate) fn record(&mut self, records: Vec<(u64, Arc<Record>)>, mean_search: Duration) {
         let pace = (mean_search / SHARE_OF_SEARCH).as_millis();
         let pace = u64::try_from(pace).unwrap_or(u64::MAX).min(LONGEST_PACE);
         if std::mem::replace(&mut self.pace, pace) != pace {
-            self.writer.order(Order::Pace(Duration::from_millis(pace)));
+            self.writer.request(Unwritten::Pace(Duration::from_millis(pace)));
         }
-        let encode = |(number, record)| jlpns_journal::Record {
-            number,
-            bytes: written::record_to_bytes(record),
-        };
-        self.writer.order(Order::Append(records.into_iter().map(encode).collect()));
+        self.writer.request(Unwritten::Records(records));
     }
 
-    /// Orders a snapshot to be written: what it stands for need not be kept otherwise.
-    pub(crate) fn snapshot(&self, snapshot: Snapshot) {
-        let through = snapshot.through;
-        let bytes = written::snapshot_to_bytes(snapshot);
-        self.writer.order(Order::Snapshot { through, settled: true, bytes });
+    /// Requests that a snapshot be written: what it stands for need not be kept otherwise.
+    pub(crate) fn snapshot(&self, snapshot: Box<Snapshot>) {
+        self.writer.request(Unwritten::Snapshot(snapshot));
     }
 
     /// What the writer tells next.
-    pub(crate) async fn notice(&mut self) -> Notice {
+    pub(crate) async fn event(&mut self) -> WriterEvent {
         // This end of the channel is never the last.
-        self.inbox.recv().await.unwrap_or(Notice::Room)
+        self.inbox.recv().await.unwrap_or(WriterEvent::Room)
     }
 
-    /// Waits until all that was ordered is on disk.
+    /// Waits until all that was requested is on disk.
     pub(crate) async fn finish(self) -> Result<(), RecorderError> {
         Ok(spawn_blocking(move || self.writer.finish()).await??)
     }

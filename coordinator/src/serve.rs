@@ -5,9 +5,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_admission::Door;
+use jlpns_admission::Admission;
 use jlpns_admission::check::Check;
-use jlpns_admission::incoming::incoming;
+use jlpns_admission::incoming::Incoming;
 use jlpns_proto::v1::solver_server::SolverServer;
 use jlpns_proto::{FILE_DESCRIPTOR_SET, MAX_MESSAGE_BYTES};
 use jlpns_solve::Solve;
@@ -33,7 +33,7 @@ const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the workers may take to read the end of the solve and hang up.
 const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most requests at a time on one connection. A client that keeps the rules of HTTP/2 waits;
-/// the limit of the door, which is lower, is the one that it is told of.
+/// the limit on a worker's streams, which is lower, is the one that it is told of.
 const MOST_REQUESTS: u32 = 512;
 /// The most bytes in the head of a request.
 const MOST_HEADER_BYTES: u32 = 16 << 10;
@@ -56,24 +56,25 @@ pub enum ServeError {
 }
 
 /// Serves `driver` on a TCP listener until its solve has ended or `shutdown` is there. Gives the
-/// solve back: it tells which of the two it was. Everybody who can connect is let in.
+/// solve back: it tells which of the two it was. All requests are admitted.
 pub async fn serve(
     listener: TcpListener,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Solve, ServeError> {
-    serve_behind(Door::open(), listener, driver, shutdown).await
+    serve_behind(Admission::of_all(), listener, driver, shutdown).await
 }
 
-/// As [`serve`], for those whom `door` lets in.
+/// As [`serve`], for the requests that `admission` admits.
 pub async fn serve_behind(
-    door: Door,
+    admission: Admission,
     listener: TcpListener,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Solve, ServeError> {
-    let door = Arc::new(door);
-    serve_through(door.clone(), incoming(listener, door), driver, shutdown).await
+    let admission = Arc::new(admission);
+    let connections = Incoming::new(listener, admission.clone());
+    serve_through(admission, connections, driver, shutdown).await
 }
 
 /// As [`serve`], for connections of any kind.
@@ -85,11 +86,11 @@ pub async fn serve_connections<IO>(
 where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    serve_through(Arc::new(Door::open()), connections, driver, shutdown).await
+    serve_through(Arc::new(Admission::of_all()), connections, driver, shutdown).await
 }
 
 async fn serve_through<IO>(
-    door: Arc<Door>,
+    admission: Arc<Admission>,
     connections: impl Stream<Item = io::Result<IO>>,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
@@ -97,7 +98,7 @@ async fn serve_through<IO>(
 where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    let services = services(driver.handle(), door).await?;
+    let services = services(driver.handle(), admission).await?;
     let (stop, stopped) = oneshot::channel::<()>();
     let server = services.serve_with_incoming_shutdown(connections, async {
         // Stopping and dropping mean the same.
@@ -126,12 +127,12 @@ where
     Ok(solve)
 }
 
-/// The solver with health and reflection beside it, behind the door's check.
+/// The solver with health and reflection beside it, behind the check of each request.
 async fn services(
     driver: DriverHandle,
-    door: Arc<Door>,
+    admission: Arc<Admission>,
 ) -> Result<Router<Stack<Check, Identity>>, ServeError> {
-    let solver = SolverServer::new(SolverService::new(driver).behind(door.clone()))
+    let solver = SolverServer::new(SolverService::new(driver).behind(admission.clone()))
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
     let (reporter, health) = health_reporter();
@@ -141,16 +142,13 @@ async fn services(
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let mut server = Server::builder();
-    if let Some(tls) = door.tls() {
-        server = server.tls_config(tls.clone())?;
-    }
-    Ok(server
+    // Connections come decrypted: see `jlpns_admission::incoming`.
+    Ok(Server::builder()
         .max_concurrent_streams(MOST_REQUESTS)
         .http2_max_header_list_size(MOST_HEADER_BYTES)
         .http2_keepalive_interval(Some(PING_INTERVAL))
         .http2_keepalive_timeout(Some(PING_TIMEOUT))
-        .layer(Check::new(door))
+        .layer(Check::new(admission))
         .add_service(solver)
         .add_service(health)
         .add_service(described().build_v1()?)

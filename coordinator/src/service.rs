@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_admission::{Door, Seat};
+use jlpns_admission::{Admission, WorkerPermit};
 use jlpns_proto::convert::{
     WireError, at_most, in_range, label, moves, solved_positions, worker_name,
 };
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::driver::{Command, Connection, DriverHandle, Ended, MESSAGES, Outbound};
+use crate::driver::{DriverCommand, DriverGone, DriverHandle, MESSAGES, Outbound, WorkerStream};
 use crate::status::to_wire;
 
 /// How long a worker may take to say Hello once its stream is open.
@@ -29,23 +29,23 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct SolverService {
     driver: DriverHandle,
-    door: Arc<Door>,
+    admission: Arc<Admission>,
 }
 
 impl SolverService {
     /// The service in front of this driver, with as many workers as come.
     pub fn new(driver: DriverHandle) -> SolverService {
-        SolverService { driver, door: Arc::new(Door::open()) }
+        SolverService { driver, admission: Arc::new(Admission::of_all()) }
     }
 
-    /// The same with as many workers as this door has places for.
-    pub fn behind(self, door: Arc<Door>) -> SolverService {
-        SolverService { door, ..self }
+    /// The same with as many workers as `admission` has permits for.
+    pub fn behind(self, admission: Arc<Admission>) -> SolverService {
+        SolverService { admission, ..self }
     }
 }
 
-impl From<Ended> for Status {
-    fn from(ended: Ended) -> Status {
+impl From<DriverGone> for Status {
+    fn from(ended: DriverGone) -> Status {
         Status::unavailable(ended.to_string())
     }
 }
@@ -62,7 +62,7 @@ impl Solver for SolverService {
         &self,
         request: Request<Streaming<v1::WorkerMessage>>,
     ) -> Result<Response<Self::WorkStream>, Status> {
-        let seat = self.door.seat(request.extensions())?;
+        let permit = self.admission.worker_permit(request.extensions())?;
         let (certificate, address) = jlpns_admission::shown(request.extensions());
         let mut inbound = request.into_inner();
         let hello = timeout(HELLO_TIMEOUT, next(&mut inbound)).await.map_err(|_| {
@@ -79,9 +79,9 @@ impl Solver for SolverService {
         let worker = self.driver.new_worker();
         let (outbound, messages) = mpsc::channel(MESSAGES);
         let (open, closed) = oneshot::channel();
-        let connection = Connection { outbound: outbound.clone(), _open: open };
-        self.driver.send(Command::Join { worker, info, connection }).await?;
-        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), seat));
+        let connection = WorkerStream { outbound: outbound.clone(), _open: open };
+        self.driver.send(DriverCommand::Join { worker, info, connection }).await?;
+        tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), permit));
         Ok(Response::new(ReceiverStream::new(messages)))
     }
 
@@ -138,7 +138,7 @@ async fn listen(
     outbound: Outbound,
     mut closed: oneshot::Receiver<()>,
     driver: DriverHandle,
-    _seat: Seat,
+    _permit: WorkerPermit,
 ) {
     loop {
         let message = tokio::select! {
@@ -163,7 +163,7 @@ async fn listen(
             return;
         }
     }
-    let _ = driver.send(Command::Leave { worker }).await;
+    let _ = driver.send(DriverCommand::Leave { worker }).await;
 }
 
 /// Checks a Hello.
@@ -190,7 +190,7 @@ fn worker_info(
 }
 
 /// Checks a message after the Hello.
-fn command(worker: WorkerId, kind: Kind, examiner: &Examiner) -> Result<Command, Status> {
+fn command(worker: WorkerId, kind: Kind, examiner: &Examiner) -> Result<DriverCommand, Status> {
     match kind {
         Kind::Hello(_) => Err(invalid("a second hello on one stream; there must be one")),
         Kind::Batch(batch) => checked(worker, batch, examiner).map_err(invalid),
@@ -202,7 +202,7 @@ fn checked(
     worker: WorkerId,
     batch: v1::WorkerBatch,
     examiner: &Examiner,
-) -> Result<Command, WireError> {
+) -> Result<DriverCommand, WireError> {
     at_most("batch.renewals", &batch.renewals, MAX_BATCH)?;
     at_most("batch.progress", &batch.progress, MAX_BATCH)?;
     at_most("batch.reports", &batch.reports, MAX_BATCH)?;
@@ -245,7 +245,7 @@ fn checked(
         let reason = decline.reason.replace(char::is_control, " ");
         declines.push((LeaseId(decline.lease_id), reason));
     }
-    Ok(Command::Batch { worker, events, declines })
+    Ok(DriverCommand::Batch { worker, events, declines })
 }
 
 /// Checks what a report says that it is about.

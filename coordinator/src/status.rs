@@ -1,144 +1,108 @@
 //! The state of a solve, to the wire and back.
+//!
+//! The core may not know of messages, and the contract not of the core, so each has its own list of the
+//! fields. Here they are listed once for both directions, and one that is missing does not compile.
 
 use jlpns_proto::v1;
 use jlpns_solve::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 
 /// The state of a solve as a message.
 pub fn to_wire(status: SolveStatus) -> v1::SolveStatus {
-    let efforts = status.efforts.into_iter().map(|effort| v1::RootEffort {
-        outcome: effort.outcome,
-        at_least: effort.at_least,
-        less: effort.less,
-    });
-    let workers = status.workers.into_iter().map(|worker| v1::WorkerStatus {
-        name: worker.name,
-        slots: worker.slots,
-        running: worker.running,
-        jobs: worker.jobs,
-        nodes: worker.nodes,
-        draining: worker.draining,
-        stuck: worker.stuck,
-        seconds: worker.seconds,
-        machine: worker.machine,
-        build: worker.build,
-        refused: worker.refused,
-        silent_seconds: worker.silent_seconds,
-        confirmed: worker.confirmed,
-    });
-    let parked_jobs = status
-        .parked_jobs
-        .into_iter()
-        .map(|job| v1::ParkedJob { moves: job.moves, losses: job.losses });
-    v1::SolveStatus {
-        spec: status.spec,
-        moves: status.moves,
-        goal: status.goal,
-        sub_search: status.sub_search,
-        proved: status.proved,
-        value: status.value,
-        lower: status.lower,
-        upper: status.upper,
-        best_move: status.best_move,
-        efforts: efforts.collect(),
-        tree_nodes: status.tree_nodes,
-        peak_tree_nodes: status.peak_tree_nodes,
-        tree_bytes: status.tree_bytes,
-        shed_nodes: status.shed_nodes,
-        shared_positions: status.shared_positions,
-        nodes: status.nodes,
-        earlier_nodes: status.earlier_nodes,
-        answer_claims: status.answer_claims,
-        answer_confirmed: status.answer_confirmed,
-        jobs: status.jobs,
-        leased: status.leased,
-        cancelled: status.cancelled,
-        leases_expired: status.leases_expired,
-        refused: status.refused,
-        leases_stalled: status.leases_stalled,
-        leases_copied: status.leases_copied,
-        duplicates: status.duplicates,
-        records: status.records,
-        durable_records: status.durable_records,
-        parked: status.parked,
-        parked_jobs: parked_jobs.collect(),
-        confirmed: status.confirmed,
-        unconfirmed: status.unconfirmed,
-        disputes: status.disputes,
-        quarantined: status.quarantined,
-        most_workers: status.most_workers,
-        workers: workers.collect(),
-        seconds: status.seconds,
-        search_seconds: status.search_seconds,
-        slot_seconds: status.slot_seconds,
-    }
+    status.into_message()
 }
 
 /// The state of a solve from a message.
 pub fn from_wire(status: v1::SolveStatus) -> SolveStatus {
-    let efforts = status.efforts.into_iter().map(|effort| RootEffort {
-        outcome: effort.outcome,
-        at_least: effort.at_least,
-        less: effort.less,
-    });
-    let workers = status.workers.into_iter().map(|worker| WorkerStatus {
-        name: worker.name,
-        slots: worker.slots,
-        running: worker.running,
-        jobs: worker.jobs,
-        nodes: worker.nodes,
-        draining: worker.draining,
-        stuck: worker.stuck,
-        seconds: worker.seconds,
-        machine: worker.machine,
-        build: worker.build,
-        refused: worker.refused,
-        silent_seconds: worker.silent_seconds,
-        confirmed: worker.confirmed,
-    });
-    let parked_jobs = status
-        .parked_jobs
-        .into_iter()
-        .map(|job| ParkedJob { moves: job.moves, losses: job.losses });
-    SolveStatus {
-        spec: status.spec,
-        moves: status.moves,
-        goal: status.goal,
-        sub_search: status.sub_search,
-        proved: status.proved,
-        value: status.value,
-        lower: status.lower,
-        upper: status.upper,
-        best_move: status.best_move,
-        efforts: efforts.collect(),
-        tree_nodes: status.tree_nodes,
-        peak_tree_nodes: status.peak_tree_nodes,
-        tree_bytes: status.tree_bytes,
-        shed_nodes: status.shed_nodes,
-        shared_positions: status.shared_positions,
-        nodes: status.nodes,
-        earlier_nodes: status.earlier_nodes,
-        answer_claims: status.answer_claims,
-        answer_confirmed: status.answer_confirmed,
-        jobs: status.jobs,
-        leased: status.leased,
-        cancelled: status.cancelled,
-        leases_expired: status.leases_expired,
-        refused: status.refused,
-        leases_stalled: status.leases_stalled,
-        leases_copied: status.leases_copied,
-        duplicates: status.duplicates,
-        records: status.records,
-        durable_records: status.durable_records,
-        parked: status.parked,
-        parked_jobs: parked_jobs.collect(),
-        confirmed: status.confirmed,
-        unconfirmed: status.unconfirmed,
-        disputes: status.disputes,
-        quarantined: status.quarantined,
-        most_workers: status.most_workers,
-        workers: workers.collect(),
-        seconds: status.seconds,
-        search_seconds: status.search_seconds,
-        slot_seconds: status.slot_seconds,
-    }
+    SolveStatus::of_message(status)
 }
+
+/// A type of the core that has the fields of a message.
+trait SameFields {
+    type Message;
+
+    fn into_message(self) -> Self::Message;
+
+    fn of_message(message: Self::Message) -> Self;
+}
+
+/// The message has the name of the type. The fields in `lists` are lists of such types.
+macro_rules! same_fields {
+    ($name:ident { $($field:ident),* $(,)? } lists { $($list:ident),* $(,)? }) => {
+        impl SameFields for $name {
+            type Message = v1::$name;
+
+            fn into_message(self) -> v1::$name {
+                v1::$name {
+                    $($field: self.$field,)*
+                    $($list: self.$list.into_iter().map(SameFields::into_message).collect(),)*
+                }
+            }
+
+            fn of_message(message: v1::$name) -> $name {
+                $name {
+                    $($field: message.$field,)*
+                    $($list: message.$list.into_iter().map(SameFields::of_message).collect(),)*
+                }
+            }
+        }
+    };
+}
+
+same_fields!(RootEffort { outcome, at_least, less } lists {});
+
+same_fields!(ParkedJob { moves, losses } lists {});
+
+same_fields!(WorkerStatus {
+    name,
+    slots,
+    running,
+    jobs,
+    nodes,
+    draining,
+    stuck,
+    seconds,
+    machine,
+    build,
+    refused,
+    silent_seconds,
+    confirmed,
+} lists {});
+
+same_fields!(SolveStatus {
+    spec,
+    moves,
+    goal,
+    sub_search,
+    proved,
+    value,
+    lower,
+    upper,
+    best_move,
+    tree_nodes,
+    peak_tree_nodes,
+    tree_bytes,
+    shed_nodes,
+    shared_positions,
+    nodes,
+    earlier_nodes,
+    jobs,
+    leased,
+    cancelled,
+    leases_expired,
+    leases_stalled,
+    refused,
+    duplicates,
+    records,
+    durable_records,
+    parked,
+    confirmed,
+    unconfirmed,
+    disputes,
+    quarantined,
+    answer_claims,
+    answer_confirmed,
+    most_workers,
+    seconds,
+    search_seconds,
+    slot_seconds,
+} lists { efforts, parked_jobs, workers });

@@ -209,7 +209,7 @@ fn flags_of_simulate() {
 }
 
 #[test]
-fn flags_of_the_door() {
+fn flags_of_admission() {
     let serve = |args: &[&str], words: &[&str]| {
         refused(&[&["serve", "connect4:3x4", "--listen", "127.0.0.1:0"], args].concat(), words);
     };

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::slots::{Said, Slots, Solve, What};
+use crate::slots::{JoinedSolve, SlotEvent, SlotEventKind, Slots};
 
 mod session;
 
@@ -156,9 +156,9 @@ struct Client {
     config: WorkerConfig,
     searching: Arc<dyn Searching>,
     slots: Slots,
-    said: UnboundedReceiver<Said>,
+    said: UnboundedReceiver<SlotEvent>,
     shutdown: watch::Receiver<Shutdown>,
-    solve: Option<Arc<Solve>>,
+    solve: Option<Arc<JoinedSolve>>,
     generation: u64,
     /// Tells this process from others of the same name.
     instance: u64,
@@ -268,17 +268,17 @@ impl Client {
 
     /// Keeps what a slot said, and puts it into words for the coordinator; `None` if it is of a
     /// solve that is gone.
-    fn note(&mut self, said: Said) -> Option<Entry> {
+    fn note(&mut self, said: SlotEvent) -> Option<Entry> {
         if said.generation != self.generation {
             return None;
         }
         let lease_id = said.lease;
         Some(match said.what {
-            What::Progress(findings) => Entry::Progress(v1::Progress {
+            SlotEventKind::Progress(findings) => Entry::Progress(v1::Progress {
                 lease_id,
                 findings: Some(v1::Findings::from(&findings)),
             }),
-            What::Ended(findings, elapsed) => {
+            SlotEventKind::Ended(findings, elapsed) => {
                 let held = self.held.remove(&lease_id);
                 let report = v1::Report {
                     lease_id,
@@ -289,7 +289,7 @@ impl Client {
                 self.unacknowledged.insert(lease_id, report.clone());
                 Entry::Report(report)
             }
-            What::Declined(reason) => {
+            SlotEventKind::Declined(reason) => {
                 let called_back = self.held.remove(&lease_id);
                 if !called_back.is_some_and(|held| held.stop.load(Ordering::Relaxed)) {
                     warn!("lease {lease_id} declined: {reason}");

@@ -17,7 +17,7 @@ use jlpns_search::{Findings, Job};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// A solve that a worker takes part in.
-pub struct Solve {
+pub struct JoinedSolve {
     /// The coordinator's name for it.
     pub id: String,
     /// Counts the solves that this worker has seen: two may have leases with the same number.
@@ -30,7 +30,7 @@ pub struct Solve {
 #[derive(Clone)]
 pub struct Task {
     /// The solve.
-    pub solve: Arc<Solve>,
+    pub solve: Arc<JoinedSolve>,
     /// The lease.
     pub lease: u64,
     /// What to do.
@@ -43,18 +43,18 @@ pub struct Task {
 
 /// What a slot says of a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct SlotEvent {
     /// Of which solve of this worker.
     pub generation: u64,
     /// Of which lease.
     pub lease: u64,
     /// What.
-    pub what: What,
+    pub what: SlotEventKind,
 }
 
 /// What a slot says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum SlotEventKind {
     /// The search goes on; this is what it knows.
     Progress(Findings),
     /// The search has ended: what it knows, and the time spent in it.
@@ -71,7 +71,7 @@ pub struct Slots {
 
 impl Slots {
     /// Starts `count` threads that tell all to `said`.
-    pub fn start(count: u32, said: UnboundedSender<Said>) -> io::Result<Slots> {
+    pub fn start(count: u32, said: UnboundedSender<SlotEvent>) -> io::Result<Slots> {
         let (queue, tasks) = mpsc::channel();
         let tasks = Arc::new(Mutex::new(tasks));
         for number in 1..=count {
@@ -92,28 +92,33 @@ impl Slots {
 }
 
 /// One slot: takes leases from the queue until it ends.
-fn run(tasks: &Mutex<mpsc::Receiver<Task>>, said: &UnboundedSender<Said>) {
+fn run(tasks: &Mutex<mpsc::Receiver<Task>>, said: &UnboundedSender<SlotEvent>) {
     loop {
         let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = next else { return };
         let what = work_on(&task, said);
-        if said.send(Said { generation: task.solve.generation, lease: task.lease, what }).is_err() {
+        if said
+            .send(SlotEvent { generation: task.solve.generation, lease: task.lease, what })
+            .is_err()
+        {
             return;
         }
     }
 }
 
-fn work_on(task: &Task, said: &UnboundedSender<Said>) -> What {
+fn work_on(task: &Task, said: &UnboundedSender<SlotEvent>) -> SlotEventKind {
     if task.stop.load(Ordering::Relaxed) {
-        return What::Declined("it was called back before its search began".to_owned());
+        return SlotEventKind::Declined("it was called back before its search began".to_owned());
     }
     let begun = Instant::now();
-    let mut watch = Watch { task, said, reported: begun };
+    let mut watch = SlotObserver { task, said, reported: begun };
     let search = AssertUnwindSafe(|| task.solve.searcher.search(&task.job, &mut watch));
     match catch_unwind(search) {
-        Ok(Ok(findings)) => What::Ended(findings, begun.elapsed()),
-        Ok(Err(reason)) => What::Declined(reason),
-        Err(panic) => What::Declined(format!("its search panicked: {}", panic_text(&*panic))),
+        Ok(Ok(findings)) => SlotEventKind::Ended(findings, begun.elapsed()),
+        Ok(Err(reason)) => SlotEventKind::Declined(reason),
+        Err(panic) => {
+            SlotEventKind::Declined(format!("its search panicked: {}", panic_text(&*panic)))
+        }
     }
 }
 
@@ -123,22 +128,22 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
 }
 
 /// Stops a search that is called back, and sends its partial findings.
-struct Watch<'a> {
+struct SlotObserver<'a> {
     task: &'a Task,
-    said: &'a UnboundedSender<Said>,
+    said: &'a UnboundedSender<SlotEvent>,
     reported: Instant,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for SlotObserver<'_> {
     fn observe(&mut self, _nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
         if self.task.stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
         if self.reported.elapsed() >= self.task.report_interval {
-            let said = Said {
+            let said = SlotEvent {
                 generation: self.task.solve.generation,
                 lease: self.task.lease,
-                what: What::Progress(findings()),
+                what: SlotEventKind::Progress(findings()),
             };
             if self.said.send(said).is_err() {
                 return ControlFlow::Break(());

@@ -33,13 +33,13 @@ const HTTPS_PORT: u16 = 443;
 const PIPE_BYTES: usize = 1 << 16;
 
 /// An open connection, whose requests show the token if there is one.
-pub type Line = InterceptedService<Channel, Badge>;
+pub type TokenChannel = InterceptedService<Channel, TokenInterceptor>;
 
 /// Shows the token with every request.
 #[derive(Clone, Debug, Default)]
-pub struct Badge(Option<Token>);
+pub struct TokenInterceptor(Option<Token>);
 
-impl Interceptor for Badge {
+impl Interceptor for TokenInterceptor {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(token) = &self.0 {
             token.show(request.metadata_mut());
@@ -51,14 +51,14 @@ impl Interceptor for Badge {
 /// A way to a coordinator. The client connects anew after each loss.
 pub trait Connector: Send + Sync {
     /// Opens a new connection.
-    fn connect(&self) -> impl Future<Output = Result<Line, transport::Error>> + Send;
+    fn connect(&self) -> impl Future<Output = Result<TokenChannel, transport::Error>> + Send;
 }
 
 /// The way to a coordinator over TCP.
 #[derive(Clone, Debug)]
 pub struct Dial {
     endpoint: Endpoint,
-    badge: Badge,
+    interceptor: TokenInterceptor,
     /// How it is encrypted, if it is, and the name to look for.
     encryption: Option<(Encryption, ServerName<'static>)>,
 }
@@ -124,17 +124,17 @@ impl Dial {
             .http2_keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(PING_TIMEOUT)
             .keep_alive_while_idle(true);
-        Ok(Dial { endpoint, badge: Badge(credentials.token), encryption })
+        Ok(Dial { endpoint, interceptor: TokenInterceptor(credentials.token), encryption })
     }
 }
 
 impl Connector for Dial {
-    async fn connect(&self) -> Result<Line, transport::Error> {
+    async fn connect(&self) -> Result<TokenChannel, transport::Error> {
         let channel = match &self.encryption {
             None => self.endpoint.connect().await?,
             Some(encryption) => encrypted(&self.endpoint, encryption).await?,
         };
-        Ok(InterceptedService::new(channel, self.badge.clone()))
+        Ok(InterceptedService::new(channel, self.interceptor.clone()))
     }
 }
 
@@ -170,7 +170,7 @@ impl Pipe {
 }
 
 impl Connector for Pipe {
-    async fn connect(&self) -> Result<Line, transport::Error> {
+    async fn connect(&self) -> Result<TokenChannel, transport::Error> {
         let to_coordinator = self.to_coordinator.clone();
         // The address is never looked up: it only fills the requests' headers.
         let channel = Endpoint::from_static("http://in-process")
@@ -188,7 +188,7 @@ impl Connector for Pipe {
                 }
             }))
             .await?;
-        Ok(InterceptedService::new(channel, Badge::default()))
+        Ok(InterceptedService::new(channel, TokenInterceptor::default()))
     }
 }
 

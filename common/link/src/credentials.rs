@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tokio_rustls::rustls;
 
-use crate::pem::{Certificates, Identity, PemError};
+use crate::pem::{Certificates, CertifiedKey, PemError};
 use crate::readers::readable_by_all;
 use crate::tls::{Encryption, server_name};
 use crate::token::{Token, TokenError};
@@ -75,7 +75,7 @@ impl CredentialFlags {
             let identity = match (&self.cert, &self.key) {
                 (Some(cert), Some(key)) => {
                     warnings.extend(readable_by_all(key));
-                    Some(Identity::read(cert, key)?)
+                    Some(CertifiedKey::read(cert, key)?)
                 }
                 _ => None,
             };

@@ -67,20 +67,20 @@ impl Certificates {
 
 /// A certificate with its private key. Whether they belong together shows when they are used.
 #[derive(Debug)]
-pub struct Identity {
+pub struct CertifiedKey {
     certificates: Certificates,
     key_pem: Zeroizing<Vec<u8>>,
     key: PrivateKeyDer<'static>,
 }
 
-impl Identity {
+impl CertifiedKey {
     /// A certificate and its private key, each from its own file.
-    pub fn read(certificate: &Path, key: &Path) -> Result<Identity, PemError> {
+    pub fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, PemError> {
         let certificates = Certificates::read(certificate)?;
         let key_pem = read(key)?;
         let unfit = |_| PemError::Unfit { path: key.to_owned(), wanted: "private key" };
         let key = PrivateKeyDer::from_pem_slice(&key_pem).map_err(unfit)?;
-        Ok(Identity { certificates, key_pem, key })
+        Ok(CertifiedKey { certificates, key_pem, key })
     }
 
     /// As texts: the certificate and the key.

@@ -12,10 +12,10 @@ use tokio_rustls::rustls::pki_types::{InvalidDnsNameError, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use crate::distrust::Distrust;
-use crate::pem::{Certificates, Identity};
+use crate::pem::{Certificates, CertifiedKey};
 
-/// What is spoken inside.
-const PROTOCOL: &[u8] = b"h2";
+/// What is spoken inside, by both ends.
+pub const PROTOCOL: &[u8] = b"h2";
 
 /// How connections are encrypted: whom to believe, what to show, and the name to look for.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Encryption {
     /// coordinator's certificate, if that is not the host of the URL.
     pub fn new(
         ca: Certificates,
-        identity: Option<Identity>,
+        identity: Option<CertifiedKey>,
         name: Option<ServerName<'static>>,
     ) -> Result<Encryption, tokio_rustls::rustls::Error> {
         let mut roots = RootCertStore::empty();

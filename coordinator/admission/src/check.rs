@@ -10,17 +10,17 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tower::{Layer, Service};
 
-use super::Door;
-use super::visitor::Visitor;
+use super::Admission;
+use super::connection::Connection;
 
 /// Puts the check in front of services.
 #[derive(Clone, Debug)]
-pub struct Check(Arc<Door>);
+pub struct Check(Arc<Admission>);
 
 impl Check {
-    /// The check of this door.
-    pub fn new(door: Arc<Door>) -> Check {
-        Check(door)
+    /// The check that `admission` makes.
+    pub fn new(admission: Arc<Admission>) -> Check {
+        Check(admission)
     }
 }
 
@@ -28,7 +28,7 @@ impl<S> Layer<S> for Check {
     type Service = Checked<S>;
 
     fn layer(&self, inner: S) -> Checked<S> {
-        Checked { inner, door: self.0.clone() }
+        Checked { inner, admission: self.0.clone() }
     }
 }
 
@@ -36,7 +36,7 @@ impl<S> Layer<S> for Check {
 #[derive(Clone, Debug)]
 pub struct Checked<S> {
     inner: S,
-    door: Arc<Door>,
+    admission: Arc<Admission>,
 }
 
 impl<S, B> Service<Request<B>> for Checked<S>
@@ -53,9 +53,9 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let visitor = request.extensions().get::<Arc<Visitor>>();
+        let connection = request.extensions().get::<Arc<Connection>>();
         let path = request.uri().path();
-        match self.door.check(visitor.map(Arc::as_ref), path, request.headers()) {
+        match self.admission.check(connection.map(Arc::as_ref), path, request.headers()) {
             Ok(()) => Box::pin(self.inner.call(request)),
             Err(status) => Box::pin(async move { Ok(status.into_http()) }),
         }

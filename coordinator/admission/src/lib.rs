@@ -1,97 +1,73 @@
-//! The door of a coordinator: who is let in, and how much room strangers get.
+//! Admission to a coordinator: who may connect, and how much unauthenticated connections may take.
 //!
-//! - [`Door`]: the check of the shared token, the places for workers, and the limits.
-//! - [`strangers`] and [`room`]: how often strangers are listened to, and how many of their
-//!   connections stay open. Both pure.
-//! - [`visitor`]: one connection; [`incoming`]: the connections of a listener.
+//! - [`Admission`]: the check of the shared token, the permits for workers, and the limits
+//!   (`limits.rs`).
+//! - [`connection_table`] and [`rate_limit`]: which connections stay open, and how often requests
+//!   without the token are answered; both count by [`address_prefix`]. All pure.
+//! - [`connection`]: one connection; [`transport`]: what goes through it, with or without TLS;
+//!   [`incoming`]: the connections of a listener.
 //! - [`check`]: the check in front of the services; [`tls`]: the server's certificate.
 
+pub mod address_prefix;
 pub mod check;
+pub mod connection;
+pub mod connection_table;
 pub mod incoming;
-pub mod room;
+mod limits;
+pub mod rate_limit;
 mod shown;
-pub use shown::shown;
-pub mod strangers;
 pub mod tls;
-pub mod visitor;
+pub mod transport;
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{fmt, io};
 
+use connection::{Authentication, Connection, Supervised};
+use connection_table::{ConnectionTable, Placement};
 use http::{Extensions, HeaderMap};
 use jlpns_link::token::Token;
-use room::{Entrance, Room};
-use strangers::{Hearing, Rate, Strangers};
+pub use limits::Limits;
+use rate_limit::{RateCheck, RateLimit};
+pub use shown::shown;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::Instant;
+use tokio_rustls::TlsAcceptor;
 use tonic::Status;
-use tonic::transport::ServerTlsConfig;
 use tracing::warn;
-use visitor::{Guarded, Standing, Visitor};
 
-/// The requests that strangers may make: whether the server is alive is no secret.
+/// The requests that need no token: whether the server is alive is no secret.
 const HEALTH: &str = "/grpc.health.v1.Health/";
 
-/// How much there may be of what.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
-    /// Workers at a time.
-    pub workers: usize,
-    /// Workers' streams on one connection at a time.
-    pub streams: usize,
-    /// Connections at a time.
-    pub connections: usize,
-    /// Connections at a time that have not shown that they belong.
-    pub strangers: usize,
-    /// How long a connection may take to show it.
-    pub patience: Duration,
-    /// How often an address may be refused before it is no longer listened to.
-    pub each: Rate,
-    /// The same for all addresses together.
-    pub all: Rate,
-}
-
-impl Limits {
-    /// The limits for at most this many workers.
-    pub fn for_workers(workers: usize) -> Limits {
-        Limits {
-            workers,
-            streams: 256,
-            // Beside the workers: those that come back before their old connection is known to be
-            // lost, and whoever asks for the status.
-            connections: workers.saturating_mul(2).saturating_add(256),
-            strangers: 128,
-            patience: Duration::from_secs(10),
-            each: Rate { burst: 20, per_second: 1.0 },
-            all: Rate { burst: 200, per_second: 20.0 },
-        }
-    }
-}
-
-/// How a coordinator is guarded; see the module's page.
-#[derive(Debug)]
-pub struct Door {
+/// Who may connect, and what is open; see the crate's page.
+pub struct Admission {
     token: Option<Token>,
-    tls: Option<ServerTlsConfig>,
+    tls: Option<TlsAcceptor>,
     limits: Limits,
-    seats: Arc<Semaphore>,
-    room: Mutex<Room<oneshot::Sender<()>>>,
-    register: Mutex<Register>,
+    workers: Arc<Semaphore>,
+    connections: Mutex<ConnectionTable<oneshot::Sender<()>>>,
+    refusals: Mutex<Refusals>,
     began: Instant,
 }
 
-/// What is remembered of strangers.
-#[derive(Debug)]
-struct Register {
-    strangers: Strangers,
-    /// Refusals that are not in the log yet.
-    unsaid: u64,
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Admission");
+        shown.field("token", &self.token).field("limits", &self.limits).finish_non_exhaustive()
+    }
 }
 
-/// A worker's place; free again when dropped.
+/// The requests that were refused.
 #[derive(Debug)]
-pub struct Seat {
+struct Refusals {
+    rate_limit: RateLimit,
+    /// Those that are not in the log yet.
+    not_logged: u64,
+}
+
+/// A worker's part of the limits; free again when dropped.
+#[derive(Debug)]
+pub struct WorkerPermit {
     _worker: OwnedSemaphorePermit,
     _stream: Option<OwnedSemaphorePermit>,
 }
@@ -101,27 +77,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Door {
-    /// A door that wants to see `token`, if there is one, on connections as `tls` says.
-    pub fn new(token: Option<Token>, tls: Option<ServerTlsConfig>, limits: Limits) -> Door {
-        Door {
+impl Admission {
+    /// Admits requests that show `token`, if there is one, on connections as `tls` says.
+    pub fn new(token: Option<Token>, tls: Option<TlsAcceptor>, limits: Limits) -> Admission {
+        Admission {
             token,
             tls,
             limits,
-            seats: Arc::new(Semaphore::new(limits.workers.min(Semaphore::MAX_PERMITS))),
-            room: Mutex::new(Room::new(limits.strangers, limits.connections)),
-            register: Mutex::new(Register {
-                strangers: Strangers::new(limits.each, limits.all),
-                unsaid: 0,
+            workers: Arc::new(Semaphore::new(limits.workers.min(Semaphore::MAX_PERMITS))),
+            connections: Mutex::new(ConnectionTable::new(
+                limits.unauthenticated,
+                limits.connections,
+            )),
+            refusals: Mutex::new(Refusals {
+                rate_limit: RateLimit::new(limits.per_prefix, limits.in_all),
+                not_logged: 0,
             }),
             began: Instant::now(),
         }
     }
 
-    /// A door through which everybody may go, for connections from this process and from this
-    /// machine.
-    pub fn open() -> Door {
-        Door::new(None, None, Limits::for_workers(Semaphore::MAX_PERMITS))
+    /// Admits all requests, for connections from this process and from this machine.
+    pub fn of_all() -> Admission {
+        Admission::new(None, None, Limits::for_workers(Semaphore::MAX_PERMITS))
     }
 
     /// The limits that it keeps.
@@ -130,24 +108,24 @@ impl Door {
     }
 
     /// How connections are encrypted, if they are.
-    pub fn tls(&self) -> Option<&ServerTlsConfig> {
+    pub fn tls(&self) -> Option<&TlsAcceptor> {
         self.tls.as_ref()
     }
 
-    /// Somebody has connected. `None` if there is no place at all; then the connection ends here.
-    pub fn admit<IO>(self: &Arc<Self>, io: IO, from: IpAddr) -> Option<Guarded<IO>> {
-        let (end, evicted) = oneshot::channel();
-        let entrance = lock(&self.room).enter(from, end);
-        match entrance {
-            Entrance::In(id, other) => {
+    /// A connection was accepted. `None` if there is no place at all; then it ends here.
+    pub fn admit<IO>(self: &Arc<Self>, io: IO, from: IpAddr) -> Option<Supervised<IO>> {
+        let (end, eviction) = oneshot::channel();
+        let inserted = lock(&self.connections).insert(from, end);
+        match inserted {
+            Placement::Placed(id, other) => {
                 if let Some(other) = other {
                     // It may be gone already.
                     let _ = other.send(());
                 }
-                let visitor = Visitor::new(id, from, self.limits.streams);
-                Some(Guarded::new(io, Arc::new(visitor), self.clone(), evicted))
+                let connection = Connection::new(id, from, self.limits.streams);
+                Some(Supervised::new(io, Arc::new(connection), self.clone(), eviction))
             }
-            Entrance::Full => {
+            Placement::Full => {
                 let most = self.limits.connections;
                 self.refuse(from, &format!("all {most} connections are taken"));
                 None
@@ -155,11 +133,26 @@ impl Door {
         }
     }
 
-    /// Whether a request may pass: its connection, if that came through this door, its path, and
-    /// its head. The status says what would be right.
+    /// The TLS handshake of a connection has verified this certificate. False if the connection was
+    /// evicted before.
+    fn verified(&self, connection: &Connection, certificate: &[u8]) -> bool {
+        if let Some(subject) = shown::subject(certificate) {
+            connection.note_certificate(subject);
+        }
+        self.authenticate(connection).is_ok()
+    }
+
+    /// The TLS handshake of a connection has failed.
+    fn handshake_failed(&self, connection: &Connection, error: &io::Error) {
+        connection.set(Authentication::Answered);
+        self.refuse(connection.from, &format!("its TLS handshake failed: {error}"));
+    }
+
+    /// Whether a request may pass: its connection, if that was admitted here, its path, and its head.
+    /// The status says what would be right.
     pub fn check(
         &self,
-        visitor: Option<&Visitor>,
+        connection: Option<&Connection>,
         path: &str,
         headers: &HeaderMap,
     ) -> Result<(), Status> {
@@ -168,113 +161,121 @@ impl Door {
             // Whoever has come this far has shown all that is asked for.
             None => Some(true),
         };
-        // The right token is let in whatever others do: a flood must not keep friends out.
+        // The right token is never held up by the rate limit: a flood must not keep workers out.
         if shown == Some(true) {
-            return visitor.map_or(Ok(()), |visitor| self.befriend(visitor));
+            return connection.map_or(Ok(()), |connection| self.authenticate(connection));
         }
-        let Some(visitor) = visitor else { return Err(no_token(shown.is_some())) };
-        let healthy = path.starts_with(HEALTH);
+        let Some(connection) = connection else { return Err(no_token(shown.is_some())) };
+        let is_health = path.starts_with(HEALTH);
         let reason = match shown {
             None => "it shows no token",
             Some(_) => "it shows a wrong token",
         };
-        let hearing = if healthy {
-            lock(&self.register).strangers.attempt(visitor.from, self.began.elapsed())
-        } else {
-            self.refuse(visitor.from, reason)
-        };
-        match hearing {
-            Hearing::Heard => {
-                visitor.set(Standing::Answered);
-                if healthy { Ok(()) } else { Err(no_token(shown.is_some())) }
+        if connection.authentication() == Authentication::Done {
+            // Nor is a verified certificate, which is told each time what it lacks.
+            if is_health {
+                return Ok(());
             }
-            Hearing::TooMany(wait) => {
-                visitor.set(Standing::Refused);
+            self.refuse(connection.from, reason);
+            return Err(no_token(shown.is_some()));
+        }
+        let verdict = if is_health {
+            lock(&self.refusals).rate_limit.attempt(connection.from, self.began.elapsed())
+        } else {
+            self.refuse(connection.from, reason)
+        };
+        match verdict {
+            RateCheck::Within => {
+                connection.set(Authentication::Answered);
+                if is_health { Ok(()) } else { Err(no_token(shown.is_some())) }
+            }
+            RateCheck::Exceeded(wait) => {
+                connection.set(Authentication::Refused);
                 Err(Status::resource_exhausted(format!(
                     "too many requests without the right token from {}; wait {} s",
-                    visitor.from,
+                    connection.from,
                     wait.as_secs().saturating_add(1)
                 )))
             }
         }
     }
 
-    fn befriend(&self, visitor: &Visitor) -> Result<(), Status> {
-        if visitor.standing() == Standing::Friend {
+    fn authenticate(&self, connection: &Connection) -> Result<(), Status> {
+        if connection.authentication() == Authentication::Done {
             return Ok(());
         }
-        let mut room = lock(&self.room);
+        let mut connections = lock(&self.connections);
         // Two requests of one connection may come here at once.
-        if visitor.standing() == Standing::Friend {
+        if connection.authentication() == Authentication::Done {
             return Ok(());
         }
-        if !room.befriend(visitor.id) {
+        if !connections.authenticate(connection.id) {
             return Err(Status::unavailable(
-                "too many strangers are at the door, and one took this place; come again",
+                "there are too many unauthenticated connections, and this one lost its place; come \
+                 again",
             ));
         }
-        visitor.set(Standing::Friend);
+        connection.set(Authentication::Done);
         Ok(())
     }
 
-    /// Notes that somebody was refused, and says so in the log, but not for ever.
-    fn refuse(&self, from: IpAddr, reason: &str) -> Hearing {
-        let mut register = lock(&self.register);
-        let hearing = register.strangers.attempt(from, self.began.elapsed());
-        match hearing {
-            Hearing::Heard => match std::mem::take(&mut register.unsaid) {
+    /// Counts a refusal, and says it in the log, but not for ever.
+    fn refuse(&self, from: IpAddr, reason: &str) -> RateCheck {
+        let mut refusals = lock(&self.refusals);
+        let verdict = refusals.rate_limit.attempt(from, self.began.elapsed());
+        match verdict {
+            RateCheck::Within => match std::mem::take(&mut refusals.not_logged) {
                 0 => warn!("{from} is refused: {reason}"),
                 more => {
                     warn!("{from} is refused: {reason}; {more} refusals before it were not logged")
                 }
             },
-            Hearing::TooMany(_) => register.unsaid += 1,
+            RateCheck::Exceeded(_) => refusals.not_logged += 1,
         }
-        hearing
+        verdict
     }
 
     /// A connection has ended.
-    fn see_off(&self, visitor: &Visitor) {
-        // Who is about to become a friend does so under the same lock.
-        let standing = {
-            let mut room = lock(&self.room);
-            let standing = visitor.standing();
-            room.leave(visitor.id, standing == Standing::Friend);
-            standing
+    fn closed(&self, connection: &Connection) {
+        // Who is about to be authenticated is so under the same lock.
+        let authentication = {
+            let mut connections = lock(&self.connections);
+            let authentication = connection.authentication();
+            connections.remove(connection.id, authentication == Authentication::Done);
+            authentication
         };
-        if standing == Standing::Stranger {
+        if authentication == Authentication::Pending {
             let reason = match self.tls {
-                Some(_) => {
-                    "it left before it made a request; it may not speak TLS, or one side does not \
-                     trust the other's certificate"
-                }
+                Some(_) => "it left before it made a request",
                 None => {
-                    "it left before it made a request; it may speak TLS, and this door does not"
+                    "it left before it made a request; it may speak TLS, which is not spoken here"
                 }
             };
-            self.refuse(visitor.from, reason);
+            self.refuse(connection.from, reason);
         }
     }
 
-    /// A place for a worker whose request has these extensions.
-    pub fn seat(&self, extensions: &Extensions) -> Result<Seat, Status> {
-        let stream = match extensions.get::<Arc<Visitor>>() {
-            Some(visitor) => Some(visitor.streams.clone().try_acquire_owned().map_err(|_| {
-                Status::resource_exhausted(format!(
-                    "one connection carries at most {} workers' streams; open another one",
-                    self.limits.streams
-                ))
-            })?),
+    /// A permit for a worker whose request has these extensions.
+    pub fn worker_permit(&self, extensions: &Extensions) -> Result<WorkerPermit, Status> {
+        let stream = match extensions.get::<Arc<Connection>>() {
+            Some(connection) => {
+                Some(connection.streams.clone().try_acquire_owned().map_err(|_| {
+                    Status::resource_exhausted(format!(
+                        "one connection carries at most {} workers' streams; open another one",
+                        self.limits.streams
+                    ))
+                })?)
+            }
             None => None,
         };
-        let worker = self.seats.clone().try_acquire_owned().map_err(|_| {
+        let worker = self.workers.clone().try_acquire_owned().map_err(|_| {
             Status::resource_exhausted(format!(
                 "this coordinator takes at most {} workers (--max-workers), and has them; a place \
                  is free when one leaves",
                 self.limits.workers
             ))
         })?;
-        Ok(Seat { _worker: worker, _stream: stream })
+        Ok(WorkerPermit { _worker: worker, _stream: stream })
     }
 }
 

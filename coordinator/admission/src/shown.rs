@@ -3,25 +3,22 @@
 use std::sync::Arc;
 
 use http::Extensions;
-use tonic::transport::server::TlsConnectInfo;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use super::visitor::Visitor;
+use super::connection::Connection;
 
-/// The subject of the certificate that the connection of a request showed, if it showed one, and its
-/// address; an empty one for connections within this process.
+/// The subject of the certificate that the connection of a request has shown, if it has shown one, and
+/// its address; an empty one for connections within this process.
 pub fn shown(extensions: &Extensions) -> (Option<String>, String) {
-    let address = extensions.get::<Arc<Visitor>>();
-    let address =
-        address.map_or_else(String::new, |visitor| visitor.from.to_canonical().to_string());
-    let tls = extensions.get::<TlsConnectInfo<Arc<Visitor>>>();
-    let certificates = tls.and_then(TlsConnectInfo::peer_certs);
-    let own = certificates.as_deref().and_then(|all| all.first()).map(|der| subject(der));
-    (own.flatten(), address)
+    let Some(connection) = extensions.get::<Arc<Connection>>() else {
+        return (None, String::new());
+    };
+    let address = connection.from.to_canonical().to_string();
+    (connection.certificate().map(str::to_owned), address)
 }
 
 /// The subject of a certificate, on one line.
-fn subject(der: &[u8]) -> Option<String> {
+pub(super) fn subject(der: &[u8]) -> Option<String> {
     let (_, certificate) = X509Certificate::from_der(der).ok()?;
     Some(certificate.subject().to_string())
 }

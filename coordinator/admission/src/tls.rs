@@ -1,10 +1,15 @@
 //! The server's side of TLS, from its files.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jlpns_link::connect::with_causes;
-use jlpns_link::pem::{Certificates, Identity, PemError};
-use tonic::transport::{self, Server, ServerTlsConfig};
+use jlpns_link::pem::{Certificates, CertifiedKey, PemError};
+use jlpns_link::tls::PROTOCOL;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto};
 
 /// Why the server's files are refused.
 #[derive(Debug, thiserror::Error)]
@@ -28,26 +33,46 @@ pub enum TlsError {
     },
 }
 
-/// The settings of a server that shows `cert` and, if there is a `client_ca`, lets in only clients
-/// that show a certificate signed by it.
+/// The server's end of TLS that shows `cert` and, if there is a `client_ca`, ends the handshake with a
+/// client that does not show a certificate signed by it.
 pub fn server_tls(
     cert: &Path,
     key: &Path,
     client_ca: Option<&Path>,
-) -> Result<ServerTlsConfig, TlsError> {
-    let identity = Identity::read(cert, key)?;
-    let (cert_pem, key_pem) = identity.pem();
-    let identity = transport::Identity::from_pem(cert_pem, key_pem);
-    let mut tls = ServerTlsConfig::new().identity(identity);
-    if let Some(path) = client_ca {
-        tls = tls.client_ca_root(transport::Certificate::from_pem(Certificates::read(path)?.pem()));
-    }
-    // Tried here, where the files can be named.
-    if let Err(error) = Server::builder().tls_config(tls.clone()) {
-        let (cert, key) = (cert.to_owned(), key.to_owned());
-        return Err(TlsError::Unfit { cert, key, reason: with_causes(&error) });
-    }
-    Ok(tls)
+) -> Result<TlsAcceptor, TlsError> {
+    let identity = CertifiedKey::read(cert, key)?;
+    let client_ca = client_ca.map(Certificates::read).transpose()?;
+    let config = config(identity, client_ca).map_err(|error| TlsError::Unfit {
+        cert: cert.to_owned(),
+        key: key.to_owned(),
+        reason: with_causes(error.as_ref()),
+    })?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn config(
+    identity: CertifiedKey,
+    client_ca: Option<Certificates>,
+) -> Result<ServerConfig, Box<dyn Error + Send + Sync>> {
+    let provider = Arc::new(crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()?;
+    let builder = match client_ca {
+        Some(client_ca) => {
+            let mut roots = RootCertStore::empty();
+            for certificate in client_ca.into_der() {
+                roots.add(certificate)?;
+            }
+            let roots = Arc::new(roots);
+            let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build()?;
+            builder.with_client_cert_verifier(verifier)
+        }
+        None => builder.with_no_client_auth(),
+    };
+    let (certificates, key) = identity.into_der();
+    let mut config = builder.with_single_cert(certificates, key)?;
+    config.alpn_protocols.push(PROTOCOL.to_owned());
+    Ok(config)
 }
 
 #[cfg(test)]
@@ -70,13 +95,14 @@ mod tests {
         init(folder.path(), &lab).expect("keys");
         let path = |name: &str| folder.path().join(name);
         let (cert, key, ca) = (path("server.pem"), path("server.key"), path("ca.pem"));
-        server_tls(&cert, &key, Some(&ca)).expect("they fit");
-        let unfit = server_tls(&cert, &path("worker.key"), None).expect_err("another's key");
+        assert!(server_tls(&cert, &key, Some(&ca)).is_ok());
+        let refused = |cert: &Path, key: &Path| server_tls(cert, key, None).err().expect("unfit");
+        let unfit = refused(&cert, &path("worker.key"));
         assert!(matches!(unfit, TlsError::Unfit { .. }), "{unfit}");
         assert!(unfit.to_string().contains("cannot be used together"), "{unfit}");
-        let swapped = server_tls(&key, &cert, None).expect_err("the wrong way round").to_string();
+        let swapped = refused(&key, &cert).to_string();
         assert!(swapped.contains("server.key holds no certificate"), "{swapped}");
-        let no_key = server_tls(&cert, &ca, None).expect_err("no key").to_string();
+        let no_key = refused(&cert, &ca).to_string();
         assert!(no_key.contains("ca.pem holds no private key"), "{no_key}");
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::mpsc;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use jlpns_journal::{Header, Journal, Notice, Order, Record, Writer};
+use jlpns_journal::{Header, Journal, Record, WriteRequest, Writer, WriterEvent};
 
 /// Bytes of a record: about those of a report.
 const LENGTH: usize = 200;
@@ -48,7 +48,7 @@ fn writer(criterion: &mut Criterion) {
     let mut last = 0;
     let (tell, told) = mpsc::channel();
     let writer = Writer::start(open(parent.path()), move |notice| {
-        if let Notice::Durable { through } = notice {
+        if let WriterEvent::Durable { through } = notice {
             let _ = tell.send(through);
         }
     })
@@ -61,7 +61,7 @@ fn writer(criterion: &mut Criterion) {
             },
             |(through, records)| {
                 for record in records {
-                    writer.order(Order::Append(vec![record]));
+                    writer.request(WriteRequest::Append(vec![record]));
                 }
                 while told.recv().expect("a notice") < through {}
             },

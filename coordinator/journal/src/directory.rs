@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::JournalError;
-use super::gate::{Gate, Step};
+use super::fault_injection::{FaultInjector, WriteStep};
 
 /// The name of the file with the header.
 pub(super) const IDENTITY: &str = "solve.json";
@@ -122,15 +122,19 @@ pub(super) fn sync_directory(directory: &Path) -> Result<(), JournalError> {
 }
 
 /// Writes a file that is there whole or not at all, and is on disk when this returns.
-pub(super) fn write_whole(path: &Path, parts: &[&[u8]], gate: &Gate) -> Result<(), JournalError> {
+pub(super) fn write_whole(
+    path: &Path,
+    parts: &[&[u8]],
+    faults: &FaultInjector,
+) -> Result<(), JournalError> {
     let new = unfinished(path);
     let write = || -> io::Result<()> {
         let mut file = File::create(&new)?;
         for part in parts {
-            gate.ask(Step::Write(part.len()))?;
+            faults.ask(WriteStep::Write(part.len()))?;
             file.write_all(part)?;
         }
-        gate.ask(Step::Sync)?;
+        faults.ask(WriteStep::Sync)?;
         file.sync_all()?;
         fs::rename(&new, path)
     };
@@ -142,17 +146,14 @@ pub(super) fn write_whole(path: &Path, parts: &[&[u8]], gate: &Gate) -> Result<(
     sync_directory(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Moves a file out of the way, under a name that says that it is damaged. Returns that name.
-/// The caller syncs the directory.
-pub(super) fn move_aside(directory: &Path, name: &str) -> Result<String, JournalError> {
-    let aside = aside_name(directory, name);
-    let from = directory.join(name);
-    fs::rename(&from, directory.join(&aside)).map_err(JournalError::at("move", &from))?;
-    Ok(aside)
+/// Gives a file another name. The caller syncs the directory.
+pub(super) fn rename(directory: &Path, from: &str, to: &str) -> Result<(), JournalError> {
+    let from = directory.join(from);
+    fs::rename(&from, directory.join(to)).map_err(JournalError::at("move", &from))
 }
 
-/// The name under which [`move_aside`] would keep a file.
-fn aside_name(directory: &Path, name: &str) -> String {
+/// A free name that says that a file is damaged.
+pub(super) fn aside_name(directory: &Path, name: &str) -> String {
     (1..)
         .map(|count: u64| format!("{name}.damaged-{count}"))
         .find(|aside| !directory.join(aside).exists())

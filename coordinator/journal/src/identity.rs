@@ -21,7 +21,7 @@ pub(super) enum Unreadable {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Identity {
+struct StoredHeader {
     format: u64,
     solve: String,
     facts: Facts,
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for Facts {
 
 /// The header for people and programs.
 pub(super) fn encode(header: &Header) -> Vec<u8> {
-    let identity = Identity {
+    let identity = StoredHeader {
         format: FORMAT,
         solve: header.solve_id.clone(),
         facts: Facts(header.facts.clone()),
@@ -89,7 +89,7 @@ pub(super) fn decode(json: &[u8]) -> Result<Header, Unreadable> {
     if version.format != FORMAT {
         return Err(Unreadable::Version(version.format));
     }
-    let identity: Identity = serde_json::from_slice(json).map_err(|_| Unreadable::Damaged)?;
+    let identity: StoredHeader = serde_json::from_slice(json).map_err(|_| Unreadable::Damaged)?;
     let header = Header { solve_id: identity.solve, facts: identity.facts.0 };
     if identity.check == check(&header) { Ok(header) } else { Err(Unreadable::Damaged) }
 }

@@ -1,36 +1,38 @@
-//! The durable store of a solve: every record that was appended is on disk before anyone hears of
+//! The journal of a solve: every record that was appended is on disk before anyone hears of
 //! it, and comes back whole when the journal is opened again.
 //!
-//! The store knows nothing of solves: records and snapshots are bytes to it. A record is numbered,
+//! The journal knows nothing of solves: records and snapshots are bytes to it. A record is numbered,
 //! from 1; a snapshot covers the records up to a number, so that those need not be read again.
 //!
-//! - [`Journal`] (`store.rs`) appends, takes snapshots and compacts; `opening.rs` opens it.
+//! - [`Journal`] (`journal.rs`) appends, takes snapshots and compacts; `opening.rs` opens it, and
+//!   `repair.rs` mends what was found damaged, as soon as there is room.
 //! - [`Writer`] is a thread that owns a journal and commits in groups.
 //! - `frame.rs`, `segment.rs`, `snapshot.rs`, `identity.rs`: what the files hold.
 //! - `directory.rs` names them, and replaces and moves them safely.
 //! - `salvage.rs` and `retention.rs` decide, without touching a file, what of a damaged journal is
 //!   used, and what a whole one no longer needs.
-//! - `gate.rs` lets tests fill the disk.
+//! - `fault_injection.rs` lets tests fill and break the disk.
 //!
 //! docs/journal.md says what is promised and how the files are laid out.
 
 mod directory;
 mod error;
+mod fault_injection;
 mod frame;
-mod gate;
 mod identity;
+mod journal;
 mod opening;
+mod repair;
 mod retention;
 mod salvage;
 mod segment;
 mod snapshot;
-mod store;
 mod writer;
 
 pub use error::JournalError;
-pub use gate::{Gate, Step};
-pub use store::Journal;
-pub use writer::{Notice, Order, Writer};
+pub use fault_injection::{FaultInjector, WriteStep};
+pub use journal::Journal;
+pub use writer::{WriteRequest, Writer, WriterEvent};
 
 /// One record. Numbers are consecutive, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Opening a journal: everything is read and checked before anything is changed.
+//! Opening a journal: everything is read and checked before anything is changed, and what has to be
+//! repaired waits if there is no room for it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,22 +7,26 @@ use std::{fs, io};
 
 use super::directory::{self, IDENTITY, Listing, segment_name, snapshot_name};
 use super::error::JournalError;
-use super::gate::Gate;
+use super::fault_injection::FaultInjector;
 use super::identity::{self, FORMAT, Unreadable};
-use super::retention::Kept;
-use super::salvage::{Found, Salvage, salvage};
-use super::segment::{self, Segment};
-use super::store::Closed;
-use super::{Header, Journal, Opened, Record, Snapshot, snapshot};
+use super::journal::ClosedSegment;
+use super::repair::{Repair, RepairStep};
+use super::retention::KeptSnapshot;
+use super::salvage::{FoundSegment, Salvage, salvage};
+use super::{Header, Journal, Opened, Record, Snapshot, segment, snapshot};
 
 /// A snapshot that was read, and where from.
-struct Read {
+struct ReadSnapshot {
     serial: u64,
     snapshot: Snapshot,
 }
 
 /// Opens the journal in a directory.
-pub(super) fn open(gate: Gate, directory: &Path, given: &Header) -> Result<Opened, JournalError> {
+pub(super) fn open(
+    faults: FaultInjector,
+    directory: &Path,
+    given: &Header,
+) -> Result<Opened, JournalError> {
     directory::create(directory)?;
     let lock = directory::lock(directory)?;
     let listing = directory::list(directory)?;
@@ -59,23 +64,31 @@ pub(super) fn open(gate: Gate, directory: &Path, given: &Header) -> Result<Opene
     let mut journal = Journal {
         directory: directory.to_owned(),
         _lock: lock,
-        gate,
+        faults,
         header: identity::encode(&header),
         last: salvage.last,
         next_serial: listing.next_serial,
         active: None,
         closed: Vec::new(),
         snapshots: Vec::new(),
+        repair: Repair::default(),
     };
     for path in &listing.unfinished {
         fs::remove_file(path).map_err(JournalError::at("delete", path))?;
     }
-    let (records, mut repairs) = repair_segments(&mut journal, &listing.segments, salvage)?;
+    let (records, mut repairs) = repair_segments(&mut journal, &listing.segments, salvage);
     let first = records.first().map_or(journal.last + 1, |record| record.number);
     let snapshots =
-        repair_snapshots(&mut journal, first, snapshots, damaged_snapshots, &mut repairs)?;
+        repair_snapshots(&mut journal, first, snapshots, damaged_snapshots, &mut repairs);
     if solve_json != SolveJson::Whole {
-        repair_solve_json(&journal, solve_json, empty, &mut repairs)?;
+        repair_solve_json(&mut journal, solve_json, empty, &mut repairs);
+    }
+    match journal.repair() {
+        Ok(()) => {}
+        Err(error) if error.is_full() => {
+            repairs.push(format!("{error}; nothing is changed in the journal until there is room"));
+        }
+        Err(error) => return Err(error),
     }
     Ok(Opened {
         journal,
@@ -155,16 +168,16 @@ fn read_segments(
     directory: &Path,
     listing: &Listing,
     headers: &mut Headers<'_>,
-) -> Result<Vec<Found>, JournalError> {
+) -> Result<Vec<FoundSegment>, JournalError> {
     let mut segments = Vec::new();
     for &serial in &listing.segments {
         let name = segment_name(serial);
-        let segment::Contents { since, header, records, damaged, uncommitted } =
+        let segment::SegmentContents { since, header, records, damaged, uncommitted } =
             segment::read(&directory.join(&name))?;
         if let Some(header) = header {
             headers.of_file(&name, &header)?;
         }
-        segments.push(Found { name, since, records, damaged, uncommitted });
+        segments.push(FoundSegment { name, since, records, damaged, uncommitted });
     }
     Ok(segments)
 }
@@ -174,14 +187,14 @@ fn read_snapshots(
     directory: &Path,
     listing: &Listing,
     headers: &mut Headers<'_>,
-) -> Result<(Vec<Read>, Vec<String>), JournalError> {
+) -> Result<(Vec<ReadSnapshot>, Vec<String>), JournalError> {
     let (mut whole, mut damaged) = (Vec::new(), Vec::new());
     for &serial in &listing.snapshots {
         let name = snapshot_name(serial);
         match snapshot::read(&directory.join(&name))? {
             Some(contents) => {
                 headers.of_file(&name, &contents.header)?;
-                whole.push(Read { serial, snapshot: contents.snapshot });
+                whole.push(ReadSnapshot { serial, snapshot: contents.snapshot });
             }
             None => damaged.push(name),
         }
@@ -189,53 +202,49 @@ fn read_snapshots(
     Ok((whole, damaged))
 }
 
-/// Writes what is used of damaged segments to a new one, and only then moves them aside.
+/// Has what is used of damaged segments written to a new one, and only then moves them aside.
 fn repair_segments(
     journal: &mut Journal,
     serials: &[u64],
     salvage: Salvage,
-) -> Result<(Vec<Record>, Vec<String>), JournalError> {
+) -> (Vec<Record>, Vec<String>) {
     let Salvage { last, records, rewrite, aside, lasts, said, .. } = salvage;
     let aside: BTreeSet<usize> = aside.into_iter().collect();
-    if let Some(newest) = rewrite.last() {
+    if !rewrite.is_empty() {
         let rewritten: Vec<Record> =
             records.iter().filter(|record| rewrite.contains(&record.number)).cloned().collect();
-        let serial = journal.next_serial;
-        let (directory, header) = (&journal.directory, &journal.header);
-        Segment::begin(directory, serial, last + 1, header, &rewritten, &journal.gate)?.close();
-        journal.closed.push(Closed { serial, last: *newest });
-        journal.next_serial += 1;
+        journal.repair.add(RepairStep::Rewrite { since: last + 1, records: rewritten });
     }
     let mut repairs = said;
     for (index, &serial) in serials.iter().enumerate() {
         if aside.contains(&index) {
             let name = segment_name(serial);
-            let kept = directory::move_aside(&journal.directory, &name)?;
+            let kept = journal.repair.move_aside(&journal.directory, &name);
             repairs.push(format!("{name} is kept as {kept}"));
         } else {
-            journal.closed.push(Closed { serial, last: lasts[index].unwrap_or(0) });
+            journal.closed.push(ClosedSegment { serial, last: lasts[index].unwrap_or(0) });
         }
     }
     if !aside.is_empty() {
-        directory::sync_directory(&journal.directory)?;
+        journal.repair.add(RepairStep::SyncNames);
     }
-    Ok((records, repairs))
+    (records, repairs)
 }
 
-/// Moves aside the snapshots that are damaged or that the records do not continue; returns the
+/// Has the snapshots moved aside that are damaged or that the records do not continue; returns the
 /// others, newest first.
 fn repair_snapshots(
     journal: &mut Journal,
     first: u64,
-    snapshots: Vec<Read>,
+    snapshots: Vec<ReadSnapshot>,
     damaged: Vec<String>,
     repairs: &mut Vec<String>,
-) -> Result<Vec<Snapshot>, JournalError> {
-    let (mut kept, unused): (Vec<Read>, Vec<Read>) =
+) -> Vec<Snapshot> {
+    let (mut kept, unused): (Vec<ReadSnapshot>, Vec<ReadSnapshot>) =
         snapshots.into_iter().partition(|read| read.snapshot.through + 1 >= first);
     kept.sort_by_key(|read| std::cmp::Reverse(age(read)));
     for name in &damaged {
-        let aside = directory::move_aside(&journal.directory, name)?;
+        let aside = journal.repair.move_aside(&journal.directory, name);
         let instead = match kept.first() {
             Some(read) => format!("the snapshot through record {}", read.snapshot.through),
             None => "the records from the beginning".to_owned(),
@@ -244,42 +253,42 @@ fn repair_snapshots(
     }
     for read in &unused {
         let (name, through) = (snapshot_name(read.serial), read.snapshot.through);
-        let aside = directory::move_aside(&journal.directory, &name)?;
+        let aside = journal.repair.move_aside(&journal.directory, &name);
         repairs.push(format!(
             "{name} is of no use, because records after {through} are missing; it is kept as {aside}"
         ));
     }
     if !damaged.is_empty() || !unused.is_empty() {
-        directory::sync_directory(&journal.directory)?;
+        journal.repair.add(RepairStep::SyncNames);
     }
     journal.snapshots = kept.iter().map(of).collect();
-    Ok(kept.into_iter().map(|read| read.snapshot).collect())
+    kept.into_iter().map(|read| read.snapshot).collect()
 }
 
-fn of(read: &Read) -> Kept {
+fn of(read: &ReadSnapshot) -> KeptSnapshot {
     let Snapshot { through, settled, .. } = read.snapshot;
-    Kept { serial: read.serial, through, settled }
+    KeptSnapshot { serial: read.serial, through, settled }
 }
 
-fn age(read: &Read) -> (u64, u64) {
+fn age(read: &ReadSnapshot) -> (u64, u64) {
     of(read).age()
 }
 
-/// Writes `solve.json` anew; a damaged one is moved aside.
+/// Has `solve.json` written anew; a damaged one is moved aside.
 fn repair_solve_json(
-    journal: &Journal,
+    journal: &mut Journal,
     found: SolveJson,
     new: bool,
     repairs: &mut Vec<String>,
-) -> Result<(), JournalError> {
+) {
     let again = "written again from what the other files say";
     if found == SolveJson::Missing {
         if !new {
             repairs.push(format!("{IDENTITY} is gone: {again}"));
         }
     } else {
-        let aside = directory::move_aside(&journal.directory, IDENTITY)?;
+        let aside = journal.repair.move_aside(&journal.directory, IDENTITY);
         repairs.push(format!("{IDENTITY} is damaged: kept as {aside} and {again}"));
     }
-    directory::write_whole(&journal.directory.join(IDENTITY), &[&journal.header], &journal.gate)
+    journal.repair.add(RepairStep::WriteHeader);
 }

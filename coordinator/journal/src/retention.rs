@@ -2,7 +2,7 @@
 
 /// A snapshot, as far as keeping it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kept {
+pub(super) struct KeptSnapshot {
     /// The serial number of its file.
     pub serial: u64,
     /// The number of the last record it covers.
@@ -11,7 +11,7 @@ pub(super) struct Kept {
     pub settled: bool,
 }
 
-impl Kept {
+impl KeptSnapshot {
     /// Newer is greater.
     pub fn age(&self) -> (u64, u64) {
         (self.through, self.serial)
@@ -30,7 +30,7 @@ pub(super) struct Superfluous {
 /// The last two settled snapshots stay, with all records after the older: should the newer be
 /// damaged nothing is lost. Of the unsettled ones that are newer than those the last two stay.
 /// Before there are two settled snapshots all records stay.
-pub(super) fn superfluous(snapshots: &[Kept]) -> Superfluous {
+pub(super) fn superfluous(snapshots: &[KeptSnapshot]) -> Superfluous {
     let mut newest_first = snapshots.to_vec();
     newest_first.sort_unstable_by_key(|kept| std::cmp::Reverse(kept.age()));
     let (mut settled, mut unsettled) = (0, 0);
@@ -59,9 +59,9 @@ mod tests {
 
     /// Snapshots with serial numbers from 1; true for settled.
     fn after(snapshots: &[(u64, bool)]) -> (Vec<u64>, u64) {
-        let kept: Vec<Kept> = (1..)
+        let kept: Vec<KeptSnapshot> = (1..)
             .zip(snapshots)
-            .map(|(serial, &(through, settled))| Kept { serial, through, settled })
+            .map(|(serial, &(through, settled))| KeptSnapshot { serial, through, settled })
             .collect();
         let Superfluous { mut snapshots, records_through } = superfluous(&kept);
         snapshots.sort_unstable();

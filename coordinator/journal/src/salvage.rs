@@ -7,7 +7,7 @@ use super::Record;
 
 /// A segment as it was found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundSegment {
     /// The name of its file.
     pub name: String,
     /// The first number that was free when it was begun; `None` if nothing in it says so.
@@ -40,12 +40,12 @@ pub(super) struct Salvage {
 }
 
 /// Decides what to use of these segments, oldest first, and of snapshots through these numbers.
-pub(super) fn salvage(segments: Vec<Found>, throughs: &[u64]) -> Salvage {
+pub(super) fn salvage(segments: Vec<FoundSegment>, throughs: &[u64]) -> Salvage {
     let mut merged: BTreeMap<u64, (usize, Vec<u8>)> = BTreeMap::new();
     let mut held: Vec<BTreeSet<u64>> = Vec::new();
     let mut files = Vec::new();
     for (index, found) in segments.into_iter().enumerate() {
-        let Found { name, since, records, damaged, uncommitted } = found;
+        let FoundSegment { name, since, records, damaged, uncommitted } = found;
         if let Some(since) = since {
             // What earlier segments hold from there on was never committed.
             merged.split_off(&since);
@@ -167,9 +167,9 @@ fn best_run(runs: &[(u64, u64)], throughs: &[u64]) -> (u64, u64) {
 mod tests {
     use super::*;
 
-    fn found(name: &str, since: u64, numbers: &[u64]) -> Found {
+    fn found(name: &str, since: u64, numbers: &[u64]) -> FoundSegment {
         let records = numbers.iter().map(|number| (*number, vec![since as u8])).collect();
-        Found {
+        FoundSegment {
             name: name.to_owned(),
             since: Some(since),
             records,
@@ -178,8 +178,8 @@ mod tests {
         }
     }
 
-    fn damaged(name: &str, since: u64, numbers: &[u64]) -> Found {
-        Found { damaged: true, ..found(name, since, numbers) }
+    fn damaged(name: &str, since: u64, numbers: &[u64]) -> FoundSegment {
+        FoundSegment { damaged: true, ..found(name, since, numbers) }
     }
 
     fn numbers(salvage: &Salvage) -> Vec<u64> {

@@ -17,8 +17,8 @@ use redb::{
 };
 
 use super::error::JournalError;
+use super::fault_injection::{FaultInjector, InjectedFile, Trouble};
 use super::frame::{self, HEADER};
-use super::gate::{Gate, Gated, Trouble};
 use super::{Record, directory};
 
 const FRAMES: TableDefinition<u64, &[u8]> = TableDefinition::new("frames");
@@ -27,7 +27,7 @@ const CACHE: usize = 32 << 20;
 
 /// What was found in the file of a segment.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(super) struct SegmentContents {
     /// The first number that was free when the segment was begun, if any frame is left to say so.
     pub since: Option<u64>,
     /// The bytes of the journal's header.
@@ -40,7 +40,7 @@ pub(super) struct Contents {
     pub uncommitted: Option<(u64, u64)>,
 }
 
-impl Contents {
+impl SegmentContents {
     fn add(&mut self, since: u64, number: u64, bytes: Vec<u8>) {
         self.since.get_or_insert(since);
         if number == HEADER {
@@ -53,7 +53,7 @@ impl Contents {
 
 /// Reads what is in a segment, and first brings it to the disk: a process that was killed may have
 /// left what only the system's memory holds, and later segments build on it.
-pub(super) fn read(path: &Path) -> Result<Contents, JournalError> {
+pub(super) fn read(path: &Path) -> Result<SegmentContents, JournalError> {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::options().read(true).write(true).open(path)?;
         file.sync_all()?;
@@ -62,7 +62,7 @@ pub(super) fn read(path: &Path) -> Result<Contents, JournalError> {
         Ok(bytes)
     };
     let bytes = read().map_err(JournalError::at("read", path))?;
-    let mut scanned = Contents { damaged: true, ..Contents::default() };
+    let mut scanned = SegmentContents { damaged: true, ..SegmentContents::default() };
     for found in frame::scan(&bytes) {
         scanned.add(found.since, found.number, found.bytes.to_vec());
     }
@@ -81,7 +81,7 @@ pub(super) fn read(path: &Path) -> Result<Contents, JournalError> {
 }
 
 /// The frames that are in the database, or `None` if anything at all is wrong with it.
-fn read_database(bytes: Vec<u8>) -> Option<Contents> {
+fn read_database(bytes: Vec<u8>) -> Option<SegmentContents> {
     let copy = Copy { most: bytes.len() + (64 << 20), bytes: Mutex::new(bytes) };
     let opened = guarded(|| {
         Ok(Builder::new()
@@ -91,7 +91,7 @@ fn read_database(bytes: Vec<u8>) -> Option<Contents> {
     });
     let database = opened.ok()?;
     let contents = guarded(|| {
-        let mut contents = Contents::default();
+        let mut contents = SegmentContents::default();
         for entry in database.begin_read()?.open_table(FRAMES)?.iter()? {
             let (number, value) = entry?;
             let (number, value) = (number.value(), value.value());
@@ -125,7 +125,7 @@ pub(super) struct Segment {
     /// The bytes of records appended to it.
     pub size: u64,
     since: u64,
-    gate: Gate,
+    faults: FaultInjector,
     /// `None` after an error: the database must be opened again then.
     database: Option<Database>,
     trouble: Trouble,
@@ -140,7 +140,7 @@ impl Segment {
         since: u64,
         header: &[u8],
         records: &[Record],
-        gate: &Gate,
+        faults: &FaultInjector,
     ) -> Result<Segment, JournalError> {
         let path = directory.join(directory::segment_name(serial));
         let new = directory::unfinished(&path);
@@ -150,7 +150,7 @@ impl Segment {
             last: since - 1,
             size: 0,
             since,
-            gate: gate.clone(),
+            faults: faults.clone(),
             database: None,
             trouble: Trouble::default(),
         };
@@ -196,9 +196,9 @@ impl Segment {
             .write(true)
             .open(&self.path)
             .map_err(JournalError::at("open", &self.path))?;
-        let (gate, trouble) = (self.gate.clone(), self.trouble.clone());
+        let (faults, trouble) = (self.faults.clone(), self.trouble.clone());
         let opened = guarded(|| {
-            let backend = Gated::new(FileBackend::new(file)?, gate, trouble);
+            let backend = InjectedFile::new(FileBackend::new(file)?, faults, trouble);
             Ok(Builder::new().set_cache_size(CACHE).create_with_backend(backend)?)
         });
         self.database = Some(opened.map_err(|fault| self.told(fault))?);
@@ -259,15 +259,15 @@ impl Segment {
 
     /// A fault in a sentence. The file's own trouble goes first: the database tells it only once,
     /// and not always.
-    fn told(&self, fault: Fault) -> JournalError {
+    fn told(&self, fault: DatabaseFault) -> JournalError {
         match (self.trouble.take(), fault) {
-            (Some(source), _) | (None, Fault::Database(redb::Error::Io(source))) => {
+            (Some(source), _) | (None, DatabaseFault::Database(redb::Error::Io(source))) => {
                 JournalError::at("write", &self.path)(source)
             }
-            (None, Fault::Database(error)) => {
+            (None, DatabaseFault::Database(error)) => {
                 JournalError::Database { path: self.path.clone(), reason: error.to_string() }
             }
-            (None, Fault::Panic) => {
+            (None, DatabaseFault::Panic) => {
                 JournalError::Database { path: self.path.clone(), reason: "it panicked".to_owned() }
             }
         }
@@ -276,16 +276,16 @@ impl Segment {
 
 /// What a database does when it does not work.
 #[derive(Debug)]
-enum Fault {
+enum DatabaseFault {
     Database(redb::Error),
     Panic,
 }
 
 /// Runs something of the database, which may panic on files that are damaged.
-fn guarded<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, Fault> {
+fn guarded<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, DatabaseFault> {
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(Fault::Database),
-        Err(_) => Err(Fault::Panic),
+        Ok(result) => result.map_err(DatabaseFault::Database),
+        Err(_) => Err(DatabaseFault::Panic),
     }
 }
 

@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::error::JournalError;
-use super::gate::Gate;
+use super::fault_injection::FaultInjector;
 use super::{Snapshot, directory};
 
 /// Begins each snapshot; its last byte but one is the version of the layout.
@@ -23,7 +23,7 @@ const SETTLED: usize = 16;
 
 /// What was found in the file of a snapshot.
 #[derive(Debug)]
-pub(super) struct Contents {
+pub(super) struct SnapshotContents {
     /// The bytes of the journal's header.
     pub header: Vec<u8>,
     /// The snapshot itself.
@@ -36,7 +36,7 @@ pub(super) fn write(
     (through, settled): (u64, bool),
     header: &[u8],
     bytes: &[u8],
-    gate: &Gate,
+    faults: &FaultInjector,
 ) -> Result<(), JournalError> {
     let mut prefix = Vec::with_capacity(PREFIX);
     prefix.extend_from_slice(&MAGIC);
@@ -47,7 +47,7 @@ pub(super) fn write(
     prefix.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     let checksum = checksum(&[&prefix[8..SETTLED], &prefix[SETTLED + 1..], header, bytes]);
     prefix.extend_from_slice(&checksum.to_le_bytes());
-    directory::write_whole(path, &[&prefix, header, bytes], gate)
+    directory::write_whole(path, &[&prefix, header, bytes], faults)
 }
 
 /// Marks a snapshot as settled. One byte is written: it is there or not.
@@ -59,12 +59,12 @@ pub(super) fn settle(path: &Path) -> Result<(), JournalError> {
 }
 
 /// Reads a snapshot back; `None` if it is damaged.
-pub(super) fn read(path: &Path) -> Result<Option<Contents>, JournalError> {
+pub(super) fn read(path: &Path) -> Result<Option<SnapshotContents>, JournalError> {
     let file = fs::read(path).map_err(JournalError::at("read", path))?;
     Ok(decode(&file))
 }
 
-fn decode(file: &[u8]) -> Option<Contents> {
+fn decode(file: &[u8]) -> Option<SnapshotContents> {
     let (prefix, rest) = file.split_at_checked(PREFIX)?;
     let (fields, stored) = prefix.split_at(PREFIX - 4);
     let settled = match fields[SETTLED] {
@@ -81,7 +81,7 @@ fn decode(file: &[u8]) -> Option<Contents> {
         && *stored
             == checksum(&[&fields[8..SETTLED], &fields[SETTLED + 1..], header, bytes])
                 .to_le_bytes();
-    whole.then(|| Contents {
+    whole.then(|| SnapshotContents {
         header: header.to_vec(),
         snapshot: Snapshot { through: eight(8), settled, bytes: bytes.to_vec() },
     })

@@ -1,6 +1,7 @@
 //! The thread that owns a journal: it commits in groups, and waits for room when the disk is full.
 
 use std::collections::VecDeque;
+use std::convert::identity;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,13 +21,13 @@ const TRIES: u32 = 3;
 /// Bytes of records after which a commit takes no more of them.
 const COMMIT_SIZE: usize = 4 << 20;
 
-/// What a writer is told to do.
+/// What is requested of a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum WriteRequest {
     /// Append these records.
     Append(Vec<Record>),
     /// From now on, let so much time pass between the beginnings of two commits of records, so that
-    /// more of them share one; no time until this is ordered.
+    /// more of them share one; no time until this is requested.
     Pace(Duration),
     /// Write a snapshot, and compact; as [`Journal::snapshot`].
     Snapshot {
@@ -46,13 +47,13 @@ pub enum Order {
 
 /// What a writer tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum WriterEvent {
     /// All records up to this number are on disk.
     Durable {
         /// The number of the last of them.
         through: u64,
     },
-    /// A snapshot is on disk. One that did not fit is tried again, until a newer one is ordered.
+    /// A snapshot is on disk. One that did not fit is tried again, until a newer one is requested.
     Snapshotted {
         /// The number of the last record it covers.
         through: u64,
@@ -65,15 +66,16 @@ pub enum Notice {
     },
     /// There is room again.
     Room,
-    /// The journal cannot be written, for this reason. No order is carried out any more.
+    /// The journal cannot be written, for this reason. No request is carried out any more.
     Failed(String),
 }
 
-/// A thread that owns a journal. If this is dropped, the thread ends after all that was ordered, at the
-/// pace that was ordered.
+/// A thread that owns a journal. If this is dropped, the thread ends after all that was requested, at
+/// the pace that was requested. Requests may be of another type `R`, which the thread makes
+/// [`WriteRequest`]s of: whoever requests something need not spend the time to encode it.
 #[derive(Debug)]
-pub struct Writer {
-    orders: Sender<Order>,
+pub struct Writer<R = WriteRequest> {
+    requests: Sender<R>,
     /// Whether somebody waits for the end.
     hurry: Arc<AtomicBool>,
     thread: JoinHandle<Result<(), JournalError>>,
@@ -87,12 +89,28 @@ impl Writer {
     /// The system has no thread left.
     pub fn start(
         journal: Journal,
-        notify: impl FnMut(Notice) + Send + 'static,
+        notify: impl FnMut(WriterEvent) + Send + 'static,
     ) -> io::Result<Writer> {
-        let (orders, inbox) = mpsc::channel();
+        Writer::start_with(journal, identity, notify)
+    }
+}
+
+impl<R: Send + 'static> Writer<R> {
+    /// Starts the thread, which has each request encoded by `encode`; as [`Writer::start`].
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread left.
+    pub fn start_with(
+        journal: Journal,
+        encode: impl Fn(R) -> WriteRequest + Send + 'static,
+        notify: impl FnMut(WriterEvent) + Send + 'static,
+    ) -> io::Result<Writer<R>> {
+        let (requests, inbox) = mpsc::channel();
         let hurry = Arc::new(AtomicBool::new(false));
-        let desk = Desk {
+        let writing = WriterThread {
             journal,
+            encode,
             notify,
             inbox,
             hurry: hurry.clone(),
@@ -103,25 +121,25 @@ impl Writer {
             pace: Duration::ZERO,
             last_commit: None,
         };
-        let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| desk.work())?;
-        Ok(Writer { orders, hurry, thread })
+        let thread = thread::Builder::new().name("journal".to_owned()).spawn(|| writing.work())?;
+        Ok(Writer { requests, hurry, thread })
     }
 
-    /// Orders something; orders are carried out one after the other. Returns at once.
-    pub fn order(&self, order: Order) {
+    /// Requests something; requests are carried out one after the other. Returns at once.
+    pub fn request(&self, request: R) {
         // A thread that is gone has said so, or says so when it is asked to finish.
-        let _ = self.orders.send(order);
+        let _ = self.requests.send(request);
     }
 
-    /// Waits until all that was ordered is on disk. A full disk is not waited for: what does not
+    /// Waits until all that was requested is on disk. A full disk is not waited for: what does not
     /// fit is tried once more and then given up.
     ///
     /// # Errors
     ///
     /// What kept the last records from the disk.
     pub fn finish(self) -> Result<(), JournalError> {
-        let Writer { orders, hurry, thread } = self;
-        drop(orders);
+        let Writer { requests, hurry, thread } = self;
+        drop(requests);
         hurry.store(true, Ordering::Relaxed);
         thread.thread().unpark();
         thread.join().unwrap_or(Err(JournalError::WriterDied))
@@ -135,16 +153,17 @@ struct Postponed {
 }
 
 /// The thread's side.
-struct Desk<F> {
+struct WriterThread<R, E, N> {
     journal: Journal,
-    notify: F,
-    inbox: Receiver<Order>,
+    encode: E,
+    notify: N,
+    inbox: Receiver<R>,
     hurry: Arc<AtomicBool>,
-    /// Orders that came in, oldest first.
-    waiting: VecDeque<Order>,
-    /// Whether no more orders can come.
+    /// Requests that came in, oldest first.
+    waiting: VecDeque<WriteRequest>,
+    /// Whether no more requests can come.
     finishing: bool,
-    /// Whether the last commit did not fit.
+    /// Whether the last commit, or the repair before all, did not fit.
     full: bool,
     postponed: Option<Postponed>,
     /// The time between the beginnings of two commits of records.
@@ -153,28 +172,30 @@ struct Desk<F> {
     last_commit: Option<Instant>,
 }
 
-impl<F: FnMut(Notice)> Desk<F> {
+impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
     fn work(mut self) -> Result<(), JournalError> {
         let worked = self.carry_out_all();
         if let Err(error) = &worked {
-            (self.notify)(Notice::Failed(error.to_string()));
+            (self.notify)(WriterEvent::Failed(error.to_string()));
         }
         worked
     }
 
     fn carry_out_all(&mut self) -> Result<(), JournalError> {
+        // Whoever asks for jobs is to hear at once that none of them could be recorded.
+        self.insist(Journal::repair)?;
         while self.receive() {
-            while let Some(order) = self.waiting.pop_front() {
-                match order {
-                    Order::Append(records) => {
+            while let Some(request) = self.waiting.pop_front() {
+                match request {
+                    WriteRequest::Append(records) => {
                         self.keep_pace();
                         self.last_commit = Some(Instant::now());
                         let records = self.gather(records);
                         self.append(&records)?;
                     }
-                    Order::Pace(pace) => self.pace = pace,
-                    Order::Settle { through } => self.settle(through),
-                    Order::Snapshot { through, settled, bytes } => {
+                    WriteRequest::Pace(pace) => self.pace = pace,
+                    WriteRequest::Settle { through } => self.settle(through),
+                    WriteRequest::Snapshot { through, settled, bytes } => {
                         self.postponed = None;
                         self.snapshot((through, settled, bytes))?;
                     }
@@ -192,28 +213,28 @@ impl<F: FnMut(Notice)> Desk<F> {
         }
     }
 
-    /// Waits for an order and takes all that are there. False if none can come any more.
+    /// Waits for a request and takes all that are there. False if none can come any more.
     fn receive(&mut self) -> bool {
         match self.inbox.recv() {
-            Ok(order) => self.waiting.push_back(order),
+            Ok(request) => self.waiting.push_back((self.encode)(request)),
             Err(mpsc::RecvError) => self.finishing = true,
         }
-        self.waiting.extend(self.inbox.try_iter());
+        self.waiting.extend(self.inbox.try_iter().map(&self.encode));
         !self.waiting.is_empty()
     }
 
-    /// Takes records of the orders that wait behind these into the same commit.
+    /// Takes records of the requests that wait behind these into the same commit.
     fn gather(&mut self, mut records: Vec<Record>) -> Vec<Record> {
         let size = |records: &[Record]| records.iter().map(|it| it.bytes.len()).sum::<usize>();
         let mut gathered = size(&records);
-        self.waiting.extend(self.inbox.try_iter());
+        self.waiting.extend(self.inbox.try_iter().map(&self.encode));
         while gathered < COMMIT_SIZE {
             match self.waiting.front_mut() {
-                Some(Order::Append(more)) => {
+                Some(WriteRequest::Append(more)) => {
                     gathered += size(more);
                     records.append(more);
                 }
-                Some(Order::Pace(pace)) => self.pace = *pace,
+                Some(WriteRequest::Pace(pace)) => self.pace = *pace,
                 _ => break,
             }
             self.waiting.pop_front();
@@ -223,14 +244,24 @@ impl<F: FnMut(Notice)> Desk<F> {
 
     fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         let Some(newest) = records.last() else { return Ok(()) };
+        self.insist(|journal| journal.append(records))?;
+        (self.notify)(WriterEvent::Durable { through: newest.number });
+        Ok(())
+    }
+
+    /// Does what records cannot do without, until there is room for it.
+    fn insist(
+        &mut self,
+        work: impl Fn(&mut Journal) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
         let mut failed = 0;
-        while let Err(error) = self.journal.append(records) {
+        while let Err(error) = work(&mut self.journal) {
             if error.is_full() {
                 if self.full && self.finishing {
                     return Err(error);
                 }
                 if !std::mem::replace(&mut self.full, true) {
-                    (self.notify)(Notice::Full { reason: error.to_string() });
+                    (self.notify)(WriterEvent::Full { reason: error.to_string() });
                 }
             } else {
                 failed += 1;
@@ -242,9 +273,8 @@ impl<F: FnMut(Notice)> Desk<F> {
             self.pause();
         }
         if std::mem::take(&mut self.full) {
-            (self.notify)(Notice::Room);
+            (self.notify)(WriterEvent::Room);
         }
-        (self.notify)(Notice::Durable { through: newest.number });
         Ok(())
     }
 
@@ -260,7 +290,7 @@ impl<F: FnMut(Notice)> Desk<F> {
         loop {
             match self.journal.snapshot(*through, *settled, bytes) {
                 Ok(()) => {
-                    (self.notify)(Notice::Snapshotted { through: *through });
+                    (self.notify)(WriterEvent::Snapshotted { through: *through });
                     return Ok(());
                 }
                 Err(error) if error.is_full() => {
@@ -283,7 +313,7 @@ impl<F: FnMut(Notice)> Desk<F> {
         }
     }
 
-    /// Waits until the next commit may begin, or somebody waits for the end. Orders that come
+    /// Waits until the next commit may begin, or somebody waits for the end. Requests that come
     /// meanwhile do not wake this thread.
     fn keep_pace(&self) {
         let Some(last) = self.last_commit else { return };
@@ -295,12 +325,12 @@ impl<F: FnMut(Notice)> Desk<F> {
         }
     }
 
-    /// Waits a while and takes the orders that come meanwhile.
+    /// Waits a while and takes the requests that come meanwhile.
     fn pause(&mut self) {
         let end = Instant::now() + PAUSE;
         loop {
             match self.inbox.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(order) => self.waiting.push_back(order),
+                Ok(request) => self.waiting.push_back((self.encode)(request)),
                 Err(RecvTimeoutError::Timeout) => return,
                 Err(RecvTimeoutError::Disconnected) => {
                     // Whoever waits for the end should not wait longer than for one more try.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use jlpns_link::connect::{Connector, Dial, Line, with_causes};
+use jlpns_link::connect::{Connector, Dial, TokenChannel, with_causes};
 use jlpns_link::distrust::{Distrust, lost};
 use tonic::{Response, Status};
 
@@ -13,7 +13,7 @@ pub fn ask<T>(
     url: &str,
     dial: &Dial,
     limit: Duration,
-    question: impl AsyncFnOnce(Line) -> Result<Response<T>, Status>,
+    question: impl AsyncFnOnce(TokenChannel) -> Result<Response<T>, Status>,
 ) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let answer = async {

@@ -8,17 +8,17 @@
 //! - `bench`: `jlpns bench`, the standard measurements.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
-//! - `door`: the flags of who is let in, and `keys`: `jlpns keys`, which makes what they name.
+//! - `admission`: the flags of who may connect, and `keys`: `jlpns keys`, which makes what they name.
 //! - `values`: how the values of flags are read.
 //! - `output`: results on stdout, as JSON and as text.
 //! - `progress`: progress on stderr.
 //! - `interrupt`: what Ctrl-C and SIGTERM do.
 
+mod admission;
 mod ask;
 mod bench;
 mod confirm;
 mod constants;
-mod door;
 mod files;
 mod health;
 mod interrupt;

@@ -123,7 +123,7 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         knowledge: flags.knowledge(),
     };
     let mut watch =
-        Watch { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };
+        SearchProgress { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
@@ -179,12 +179,12 @@ fn text(result: &SearchResult, stopped: Option<Stopped>, flags: &SearchFlags) ->
 }
 
 /// Shows the progress of a search, and stops it on a signal.
-struct Watch {
+struct SearchProgress {
     interrupt: Interrupt,
     progress: Progress,
 }
 
-impl Observer for Watch {
+impl Observer for SearchProgress {
     fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
         self.progress.show_when_due(|elapsed| {
             let seconds = elapsed.as_secs_f64();

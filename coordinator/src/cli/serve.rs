@@ -9,13 +9,13 @@ use jlpns_solve::belief::Confirm;
 use tokio::net::TcpListener;
 use tracing::info;
 
+use super::admission::AdmissionFlags;
 use super::confirm::ConfirmFlags;
-use super::door::DoorFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
 use super::settings::SettingsFlags;
-use super::{CommandError, End, files, report, values};
+use super::{CommandError, End, report, values};
 use crate::serve::serve_behind;
 
 /// What `jlpns serve` is given.
@@ -63,7 +63,7 @@ pub struct ServeFlags {
     share: bool,
 
     #[command(flatten)]
-    door: DoorFlags,
+    admission: AdmissionFlags,
 }
 
 impl ServeFlags {
@@ -92,11 +92,10 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     settings.share = flags.share;
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
-    let door = flags.door.door(flags.listen)?;
+    let read = flags.admission.admission(flags.listen)?;
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
     let progress = Progress::start("info");
-    door.tell();
-    files::make_room_for(door.door.limits().connections);
+    read.tell();
     let spec = settings.spec.to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // First, so that an address that is taken leaves the journal alone.
@@ -105,10 +104,10 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         .with_context(|| format!("cannot listen on {}", flags.listen))?;
     let driver = flags.keeping.driver(settings)?;
     let solve = runtime.block_on(async {
-        let scheme = door.scheme();
+        let scheme = read.scheme();
         info!("solving {spec}; listening on {scheme}://{}", listener.local_addr()?);
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
-        let solve = serve_behind(door.door, listener, driver, interrupt.asked()?).await?;
+        let solve = serve_behind(read.admission, listener, driver, interrupt.asked()?).await?;
         following.abort();
         anyhow::Ok(solve)
     })?;

@@ -19,7 +19,7 @@ pub(crate) const MESSAGES: usize = 256;
 pub(crate) type Outbound = mpsc::Sender<Result<v1::CoordinatorMessage, Status>>;
 
 /// A stream to a worker, as the driver holds it; dropping it ends the stream.
-pub(crate) struct Connection {
+pub(crate) struct WorkerStream {
     /// Where messages to the worker go.
     pub outbound: Outbound,
     /// Dropped with the connection: what reads from the worker stops then.
@@ -27,9 +27,9 @@ pub(crate) struct Connection {
 }
 
 /// What the streams and the unary calls ask of the driver.
-pub(crate) enum Command {
+pub(crate) enum DriverCommand {
     /// A worker has said Hello.
-    Join { worker: WorkerId, info: WorkerInfo, connection: Connection },
+    Join { worker: WorkerId, info: WorkerInfo, connection: WorkerStream },
     /// A worker has sent a batch.
     Batch { worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)> },
     /// A worker's stream has ended.
@@ -45,7 +45,7 @@ pub(crate) enum Command {
 /// The way to a driver, for streams and for whoever shows the solve's progress.
 #[derive(Clone, Debug)]
 pub struct DriverHandle {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<DriverCommand>,
     next_worker: Arc<AtomicU64>,
     examiner: Examiner,
 }
@@ -53,21 +53,21 @@ pub struct DriverHandle {
 /// The driver is gone: the solve has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the solve has ended")]
-pub struct Ended;
+pub struct DriverGone;
 
 impl DriverHandle {
     /// The way to a driver that is about to run, and the driver's end of it.
-    pub(super) fn new(examiner: Examiner) -> (DriverHandle, mpsc::Receiver<Command>) {
+    pub(super) fn new(examiner: Examiner) -> (DriverHandle, mpsc::Receiver<DriverCommand>) {
         let (commands, from_handles) = mpsc::channel(COMMANDS);
         let next_worker = Arc::new(AtomicU64::new(1));
         (DriverHandle { commands, next_worker, examiner }, from_handles)
     }
 
     /// The state of the solve.
-    pub async fn status(&self) -> Result<SolveStatus, Ended> {
+    pub async fn status(&self) -> Result<SolveStatus, DriverGone> {
         let (reply, status) = oneshot::channel();
-        self.send(Command::Status { reply }).await?;
-        status.await.map_err(|_| Ended)
+        self.send(DriverCommand::Status { reply }).await?;
+        status.await.map_err(|_| DriverGone)
     }
 
     /// Carries an order out about the workers of a name; how many workers or machines it was about.
@@ -75,19 +75,19 @@ impl DriverHandle {
         &self,
         name: String,
         order: Order,
-    ) -> Result<Result<usize, OrderError>, Ended> {
+    ) -> Result<Result<usize, OrderError>, DriverGone> {
         let (reply, done) = oneshot::channel();
-        self.send(Command::Order { name, order, reply }).await?;
-        done.await.map_err(|_| Ended)
+        self.send(DriverCommand::Order { name, order, reply }).await?;
+        done.await.map_err(|_| DriverGone)
     }
 
-    pub(crate) async fn send(&self, command: Command) -> Result<(), Ended> {
-        self.commands.send(command).await.map_err(|_| Ended)
+    pub(crate) async fn send(&self, command: DriverCommand) -> Result<(), DriverGone> {
+        self.commands.send(command).await.map_err(|_| DriverGone)
     }
 
     /// Sends from a thread that may wait.
-    pub(crate) fn send_from_thread(&self, command: Command) -> Result<(), Ended> {
-        self.commands.blocking_send(command).map_err(|_| Ended)
+    pub(crate) fn send_from_thread(&self, command: DriverCommand) -> Result<(), DriverGone> {
+        self.commands.blocking_send(command).map_err(|_| DriverGone)
     }
 
     /// What can examine a report before it comes to the driver.

@@ -7,7 +7,7 @@ use jlpns_proto::{MAX_BATCH, v1};
 use jlpns_solve::Refusal;
 use tonic::Status;
 
-use super::Connection;
+use super::WorkerStream;
 
 /// What a worker is told that must not come back.
 pub(super) fn denied(refusal: &Refusal) -> Status {
@@ -42,6 +42,6 @@ fn front<T>(list: &mut Vec<T>) -> Vec<T> {
 }
 
 /// Puts a message into a worker's channel; false if it is full or closed.
-pub(super) fn post(connection: &Connection, kind: Kind) -> bool {
+pub(super) fn post(connection: &WorkerStream, kind: Kind) -> bool {
     connection.outbound.try_send(Ok(v1::CoordinatorMessage { kind: Some(kind) })).is_ok()
 }

@@ -12,7 +12,7 @@ use jlpns_search::searcher::{STACK_BYTES, Searcher, Searching};
 use jlpns_search::sub_search::EmbeddedSubSearches;
 use jlpns_search::{Findings, Job};
 
-use super::handle::{Command, DriverHandle};
+use super::handle::{DriverCommand, DriverHandle};
 
 /// The memory of all of them together, in bytes; it is taken as they need it.
 const MEMORY: u64 = 256 << 20;
@@ -71,12 +71,15 @@ impl OwnSearches {
         let trouble = self.trouble.clone();
         let run = move || {
             let begun = Instant::now();
-            match searcher.search(&job, &mut Until(&stop)) {
+            match searcher.search(&job, &mut StopFlag(&stop)) {
                 Ok(findings) if !stop.load(Ordering::Relaxed) => {
                     let elapsed = begun.elapsed();
                     // A driver that has gone needs no answer.
-                    let _ =
-                        driver.send_from_thread(Command::Searched { number, findings, elapsed });
+                    let _ = driver.send_from_thread(DriverCommand::Searched {
+                        number,
+                        findings,
+                        elapsed,
+                    });
                 }
                 Ok(_) => {}
                 Err(reason) => {
@@ -91,9 +94,9 @@ impl OwnSearches {
 }
 
 /// Stops a search when the driver does.
-struct Until<'a>(&'a AtomicBool);
+struct StopFlag<'a>(&'a AtomicBool);
 
-impl Observer for Until<'_> {
+impl Observer for StopFlag<'_> {
     fn observe(&mut self, _nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
         if self.0.load(Ordering::Relaxed) {
             ControlFlow::Break(())

@@ -7,7 +7,7 @@ use jlpns_coordinator::embedded::solve_embedded;
 use jlpns_coordinator::serve::serve;
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Goal, Outcome};
-use jlpns_link::connect::{Connector, Dial, Line};
+use jlpns_link::connect::{Connector, Dial, TokenChannel};
 use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
@@ -106,7 +106,7 @@ async fn status_health_and_reflection_are_served() {
     .await;
 }
 
-async fn reflected_services(line: Line) -> Vec<String> {
+async fn reflected_services(line: TokenChannel) -> Vec<String> {
     use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
     use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
     use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
@@ -246,7 +246,7 @@ struct Cable {
 }
 
 impl Connector for Cable {
-    async fn connect(&self) -> Result<Line, Error> {
+    async fn connect(&self) -> Result<TokenChannel, Error> {
         let (to_relay, mut from_worker) = mpsc::channel(1);
         let to_coordinator = self.to_coordinator.clone();
         let relays = self.relays.clone();
@@ -337,7 +337,7 @@ struct Address {
 }
 
 impl Connector for Address {
-    async fn connect(&self) -> Result<Line, Error> {
+    async fn connect(&self) -> Result<TokenChannel, Error> {
         let pipe = self.pipe.borrow().clone();
         pipe.connect().await
     }

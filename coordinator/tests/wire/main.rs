@@ -3,13 +3,15 @@
 //!
 //! - `stage`: a coordinator in this process, and streams to it that say what a test wants.
 //! - `clusters`: whole solves with real workers; workers and networks that go away.
-//! - `door`: tokens, certificates, floods of strangers, and limits.
+//! - `admission`: tokens, certificates, floods of unauthenticated requests, and limits; `flood`: floods
+//!   of connections that say nothing.
 //! - `refusals`: each bad field of each message.
 //! - `sharing`: solved positions that travel from worker to worker.
 //! - `noise`: random bytes and random messages.
 
+mod admission;
 mod clusters;
-mod door;
+mod flood;
 mod noise;
 mod refusals;
 mod sharing;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jlpns_coordinator::driver::{Driver, DriverConfig, DriverHandle};
 use jlpns_coordinator::serve::serve_connections;
-use jlpns_link::connect::{Connector, Line, Pipe};
+use jlpns_link::connect::{Connector, Pipe, TokenChannel};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
@@ -82,7 +82,7 @@ impl Coordinator {
         Coordinator { handle, pipe: Pipe::new(to_coordinator), stop: Some(stop), serving }
     }
 
-    pub async fn channel(&self) -> Line {
+    pub async fn channel(&self) -> TokenChannel {
         self.pipe.connect().await.expect("a pipe")
     }
 

@@ -109,6 +109,45 @@ fn newest_segment(journal: &Path) -> PathBuf {
     segments.max().expect("a segment")
 }
 
+#[test]
+#[ignore = "it breaks real processes, and takes long"]
+fn a_damaged_journal_on_a_full_disk_parks_the_solve_until_there_is_room() {
+    let Some(disk) = Tmpfs::mount(256 << 20) else {
+        println!("skipped: this user may not mount a disk");
+        return;
+    };
+    let journal = disk.path().join("journal");
+    let mut stage = Stage::open(SPEC, &journal, &ARGS);
+    work_and_die(&mut stage);
+    stage.start();
+    work_and_die(&mut stage);
+    let segment = newest_segment(&journal);
+    let mut bytes = fs::read(&segment).expect("a segment");
+    // The database cannot be opened, and its records can be found.
+    bytes[..64].fill(0);
+    fs::write(&segment, bytes).expect("it can be written");
+    println!("{} bytes", disk.fill());
+    let said = stage.start();
+    println!("{said:#?}");
+    assert!(said.iter().any(|line| line.contains("is damaged: recovered records")), "{said:#?}");
+    let waits = "nothing is changed in the journal until there is room";
+    assert!(said.iter().any(|line| line.contains(waits)), "{said:#?}");
+    let only = worker(&stage.url(), "only");
+    let parked = stage.watch().until("a worker that waits", |status| {
+        status.parked.is_some() && status.leased == 0 && status.workers.len() == 1
+    });
+    assert!(parked.jobs > 100, "what could be read is there: {parked:?}");
+    assert!(segment.exists(), "it is moved only once its records are elsewhere");
+    disk.clear();
+    stage.watch().until("work goes on", |status| {
+        status.parked.is_none() && status.durable_records > parked.durable_records
+    });
+    assert_eq!(stage.result()["value"], "draw");
+    drop(only);
+    let audit = audit(&journal, SPEC);
+    assert!(audit.repairs.is_empty(), "{:?}", audit.repairs);
+}
+
 /// Some hundred jobs, and a sudden end.
 fn work_and_die(stage: &mut Stage) {
     let only = worker(&stage.url(), "only");

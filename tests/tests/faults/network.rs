@@ -69,8 +69,8 @@ fn packets_that_are_dropped_or_late_cost_time_only() {
     let directory = tempfile::tempdir().expect("a directory");
     let args = [&ARGS[..], &["--lease", "1"]].concat();
     let mut stage = Stage::open(SPEC, &directory.path().join("journal"), &args);
-    let door = Proxy::start_on(namespace.outside(), stage.place());
-    let url = format!("http://{}", door.address());
+    let proxy = Proxy::start_on(namespace.outside(), stage.place());
+    let url = format!("http://{}", proxy.address());
     let args = ["--coordinator", &url, "--name", "inside", "--slots", "1", "--memory", "64MiB"];
     let inside = Running::start(&mut namespace.enter(&jlpns_worker(args)));
     stage.watch().until("work has begun", |status| status.jobs > 10);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jlpns_link::connect::Line;
+use jlpns_link::connect::TokenChannel;
 use jlpns_link::distrust::lost;
 use jlpns_proto::convert::{WireError, at_most, in_range, solved_positions};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
@@ -21,7 +21,7 @@ use tonic::{Code, Status, Streaming};
 use tracing::{debug, info, warn};
 
 use super::{Client, Entry, Held, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
-use crate::slots::{Solve, Task};
+use crate::slots::{JoinedSolve, Task};
 
 /// How long the coordinator may take to answer Hello.
 const WELCOME_TIMEOUT: Duration = Duration::from_secs(30);
@@ -104,7 +104,7 @@ impl Stream {
 
 impl Client {
     /// Opens a stream on `line` and works until it ends.
-    pub(super) async fn session(&mut self, line: Line) -> Result<SessionEnd, WorkerError> {
+    pub(super) async fn session(&mut self, line: TokenChannel) -> Result<SessionEnd, WorkerError> {
         let mut welcomed = false;
         match self.talk(line, &mut welcomed).await {
             Ok(end) => Ok(SessionEnd::Done(end)),
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    async fn talk(&mut self, line: Line, welcomed: &mut bool) -> Result<WorkerEnd, Broken> {
+    async fn talk(&mut self, line: TokenChannel, welcomed: &mut bool) -> Result<WorkerEnd, Broken> {
         let late = |_| Broken::Lost("the coordinator did not answer".to_owned());
         let (mut stream, welcome) =
             timeout(WELCOME_TIMEOUT, self.open(line)).await.map_err(late)??;
@@ -176,7 +176,7 @@ impl Client {
     }
 
     /// Says Hello and waits for Welcome.
-    async fn open(&self, line: Line) -> Result<(Stream, v1::Welcome), Broken> {
+    async fn open(&self, line: TokenChannel) -> Result<(Stream, v1::Welcome), Broken> {
         let (outbound, messages) = mpsc::channel(16);
         let hello = v1::Hello {
             protocol_version: PROTOCOL_VERSION,
@@ -240,7 +240,7 @@ impl Client {
                 searcher.keep_solved_from(welcome.solved_from);
             }
             let (id, generation) = (welcome.solve_id.clone(), self.generation);
-            self.solve = Some(Arc::new(Solve { id, generation, searcher }));
+            self.solve = Some(Arc::new(JoinedSolve { id, generation, searcher }));
             info!("connected: solving {spec} with {slots} slots");
         } else {
             info!("connected again: {} reports were kept", self.unacknowledged.len());

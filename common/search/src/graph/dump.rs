@@ -39,37 +39,135 @@ pub enum DumpError {
     Unsound(&'static str),
 }
 
+/// A dump that is made in slices, so that whoever owns the graph has something else done between them.
+#[derive(Debug)]
+pub struct PartialDump {
+    bytes: Vec<u8>,
+    /// Where the dump begins in `bytes`.
+    start: usize,
+    /// The number of each node that is written, by its place.
+    numbers: Vec<u32>,
+    /// How many nodes are written, and how many edges.
+    nodes: u32,
+    edges: u64,
+    /// The first places whose node, and whose edges, are still to be written.
+    next_node: usize,
+    next_edges: usize,
+    /// What the graph was when it was begun.
+    shape: Shape,
+}
+
+impl PartialDump {
+    /// What is written so far; all of it once [`Graph::dump_slice`] was true.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// What changes whenever nodes come or go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    places: usize,
+    live: usize,
+    created: u64,
+    expansions: u64,
+}
+
+/// Where a dump says how many edges there are, from its beginning.
+const EDGE_COUNT: usize = 16;
+
 impl<G: Game, W: Width> Graph<G, W> {
     /// Appends the graph to `out`.
     pub fn dump(&self, out: &mut Vec<u8>) {
-        let edges: usize = self.store.ids().map(|id| self.store.children(id).len()).sum();
+        let mut dump = self.begin_dump(std::mem::take(out));
+        while !self.dump_slice(&mut dump, usize::MAX) {}
+        *out = dump.into_bytes();
+    }
+
+    /// Begins a dump that [`dump_slice`](Self::dump_slice) appends to `bytes`.
+    pub fn begin_dump(&self, mut bytes: Vec<u8>) -> PartialDump {
+        let start = bytes.len();
         let node_bytes = size_of::<G::Key>() + 5 + 8 * self.evaluation.width();
-        out.reserve(64 + self.live() * node_bytes + edges * 4);
-        out.extend(VERSION.to_le_bytes());
-        out.extend((size_of::<G::Key>() as u16).to_le_bytes());
-        out.extend((self.evaluation.width() as u16).to_le_bytes());
-        for count in [self.live() as u64, edges as u64, self.created, self.expansions] {
-            out.extend(count.to_le_bytes());
+        // Memory that is never written to costs nothing.
+        bytes.reserve(64 + self.live() * node_bytes + self.store.edges.bytes());
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((size_of::<G::Key>() as u16).to_le_bytes());
+        bytes.extend((self.evaluation.width() as u16).to_le_bytes());
+        // How many edges there are is known at the end.
+        for count in [self.live() as u64, 0, self.created, self.expansions] {
+            bytes.extend(count.to_le_bytes());
         }
-        out.extend(self.shed.times.to_le_bytes());
-        out.extend(self.shed.nodes.to_le_bytes());
-        let mut numbers = vec![0u32; self.store.places()];
-        for (number, id) in (0..).zip(self.store.ids()) {
-            numbers[id.0 as usize] = number;
-            let key: u128 = self.store.key(id).into();
-            out.extend(&key.to_le_bytes()[..size_of::<G::Key>()]);
-            out.push(u8::from(self.store.player(id) == Player::Max));
-            out.extend(self.store.node(id).depth.to_le_bytes());
-            out.extend((self.store.children(id).len() as u16).to_le_bytes());
-            for pair in self.actual_efforts(id) {
-                out.extend(pair.proof.to_bits().to_le_bytes());
-                out.extend(pair.disproof.to_bits().to_le_bytes());
-            }
+        bytes.extend(self.shed.times.to_le_bytes());
+        bytes.extend(self.shed.nodes.to_le_bytes());
+        PartialDump {
+            bytes,
+            start,
+            numbers: vec![0; self.store.places()],
+            nodes: 0,
+            edges: 0,
+            next_node: 0,
+            next_edges: 0,
+            shape: self.shape(),
         }
-        for id in self.store.ids() {
-            for child in self.store.children(id) {
-                out.extend(numbers[child.0 as usize].to_le_bytes());
-            }
+    }
+
+    /// Writes a slice of a dump of this graph, of so many places for nodes; whether that was the last.
+    /// Between two slices nodes may be selected, leased, refreshed and given back, but nothing may be
+    /// folded in, freed or taken back: where nodes came or went, the dump begins anew.
+    pub fn dump_slice(&self, dump: &mut PartialDump, places: usize) -> bool {
+        if dump.shape != self.shape() {
+            let mut bytes = std::mem::take(&mut dump.bytes);
+            bytes.truncate(dump.start);
+            *dump = self.begin_dump(bytes);
+        }
+        let mut left = places;
+        let end = self.store.places();
+        while dump.next_node < end && left > 0 {
+            self.dump_node(dump, NodeId(dump.next_node as u32));
+            (dump.next_node, left) = (dump.next_node + 1, left - 1);
+        }
+        while dump.next_edges < end && left > 0 {
+            self.dump_edges(dump, NodeId(dump.next_edges as u32));
+            (dump.next_edges, left) = (dump.next_edges + 1, left - 1);
+        }
+        let is_done = dump.next_edges == end;
+        if is_done {
+            let at = dump.start + EDGE_COUNT;
+            dump.bytes[at..at + 8].copy_from_slice(&dump.edges.to_le_bytes());
+        }
+        is_done
+    }
+
+    fn shape(&self) -> Shape {
+        let (created, expansions) = (self.created, self.expansions);
+        Shape { places: self.store.places(), live: self.live(), created, expansions }
+    }
+
+    fn dump_node(&self, dump: &mut PartialDump, id: NodeId) {
+        if !self.store.is_live(id) {
+            return;
+        }
+        dump.numbers[id.0 as usize] = dump.nodes;
+        dump.nodes += 1;
+        let out = &mut dump.bytes;
+        let key: u128 = self.store.key(id).into();
+        out.extend(&key.to_le_bytes()[..size_of::<G::Key>()]);
+        out.push(u8::from(self.store.player(id) == Player::Max));
+        out.extend(self.store.node(id).depth.to_le_bytes());
+        out.extend((self.store.children(id).len() as u16).to_le_bytes());
+        for pair in self.actual_efforts(id) {
+            out.extend(pair.proof.to_bits().to_le_bytes());
+            out.extend(pair.disproof.to_bits().to_le_bytes());
+        }
+    }
+
+    fn dump_edges(&self, dump: &mut PartialDump, id: NodeId) {
+        if !self.store.is_live(id) {
+            return;
+        }
+        for child in self.store.children(id) {
+            dump.bytes.extend(dump.numbers[child.0 as usize].to_le_bytes());
+            dump.edges += 1;
         }
     }
 

@@ -43,7 +43,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-pub use dump::DumpError;
+pub use dump::{DumpError, PartialDump};
 use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList};
 pub use lease::Selection;

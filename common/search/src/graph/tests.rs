@@ -10,6 +10,7 @@ use super::*;
 use crate::efforts::{One, PairOfChildren, Several};
 use crate::tree::Tree;
 
+mod dump;
 mod full;
 
 impl<G: Game, W: Width> Graph<G, W> {

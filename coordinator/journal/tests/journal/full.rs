@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, mpsc};
 
-use jlpns_journal::{Gate, Journal, JournalError, Notice, Order, Step, Writer};
+use jlpns_journal::{
+    FaultInjector, Journal, JournalError, WriteRequest, WriteStep, Writer, WriterEvent,
+};
 
 use crate::stage::{directory, files, header, open, open_whole, record, records};
 
@@ -27,9 +29,9 @@ impl Disk {
         self.fails_before.store(from.saturating_add(count), SeqCst);
     }
 
-    fn gate(&self, kind: io::ErrorKind) -> Gate {
+    fn faults(&self, kind: io::ErrorKind) -> FaultInjector {
         let disk = self.clone();
-        Gate::new(move |_| {
+        FaultInjector::new(move |_| {
             let taken = disk.taken.fetch_add(1, SeqCst);
             let fails =
                 (disk.fails_from.load(SeqCst)..disk.fails_before.load(SeqCst)).contains(&taken);
@@ -38,7 +40,9 @@ impl Disk {
     }
 
     fn open(&self, directory: &Path, kind: io::ErrorKind) -> Journal {
-        Journal::open_behind(self.gate(kind), directory, &header()).expect("a journal").journal
+        Journal::open_with_faults(self.faults(kind), directory, &header())
+            .expect("a journal")
+            .journal
     }
 }
 
@@ -116,7 +120,7 @@ fn a_crash_on_a_full_disk() {
 }
 
 /// A writer, and what it says.
-fn writer(journal: Journal) -> (Writer, mpsc::Receiver<Notice>) {
+fn writer(journal: Journal) -> (Writer, mpsc::Receiver<WriterEvent>) {
     let (tell, told) = mpsc::channel();
     let notify = move |notice| {
         let _ = tell.send(notice);
@@ -129,20 +133,20 @@ fn the_writer_waits_for_room() {
     let (_parent, directory) = directory();
     let disk = Disk::default();
     let (writer, told) = writer(disk.open(&directory, io::ErrorKind::QuotaExceeded));
-    writer.order(Order::Append(records(1..=3)));
-    assert_eq!(told.recv(), Ok(Notice::Durable { through: 3 }));
+    writer.request(WriteRequest::Append(records(1..=3)));
+    assert_eq!(told.recv(), Ok(WriterEvent::Durable { through: 3 }));
     // Full for several tries.
     disk.fail(0, 3);
-    writer.order(Order::Append(vec![record(4)]));
-    let Ok(Notice::Full { reason }) = told.recv() else { panic!("not full") };
+    writer.request(WriteRequest::Append(vec![record(4)]));
+    let Ok(WriterEvent::Full { reason }) = told.recv() else { panic!("not full") };
     assert!(reason.starts_with("no room to write ") && reason.contains("records-"), "{reason}");
-    writer.order(Order::Append(vec![record(5)]));
-    writer.order(Order::Append(vec![record(6)]));
-    assert_eq!(told.recv(), Ok(Notice::Room));
+    writer.request(WriteRequest::Append(vec![record(5)]));
+    writer.request(WriteRequest::Append(vec![record(6)]));
+    assert_eq!(told.recv(), Ok(WriterEvent::Room));
     writer.finish().expect("all on disk");
-    let through: Vec<Notice> = told.iter().collect();
-    assert_eq!(through.first(), Some(&Notice::Durable { through: 4 }));
-    assert_eq!(through.last(), Some(&Notice::Durable { through: 6 }));
+    let through: Vec<WriterEvent> = told.iter().collect();
+    assert_eq!(through.first(), Some(&WriterEvent::Durable { through: 4 }));
+    assert_eq!(through.last(), Some(&WriterEvent::Durable { through: 6 }));
     assert_eq!(open_whole(&directory).records, records(1..=6));
 }
 
@@ -151,13 +155,13 @@ fn finishing_does_not_wait_for_room() {
     let (_parent, directory) = directory();
     let disk = Disk::default();
     let (writer, told) = writer(disk.open(&directory, io::ErrorKind::StorageFull));
-    writer.order(Order::Append(records(1..=3)));
-    assert_eq!(told.recv(), Ok(Notice::Durable { through: 3 }));
+    writer.request(WriteRequest::Append(records(1..=3)));
+    assert_eq!(told.recv(), Ok(WriterEvent::Durable { through: 3 }));
     disk.fail(0, u64::MAX);
-    writer.order(Order::Append(vec![record(4)]));
+    writer.request(WriteRequest::Append(vec![record(4)]));
     assert!(writer.finish().expect_err("full").is_full());
-    assert!(matches!(told.recv(), Ok(Notice::Full { .. })));
-    assert!(matches!(told.recv(), Ok(Notice::Failed(_))));
+    assert!(matches!(told.recv(), Ok(WriterEvent::Full { .. })));
+    assert!(matches!(told.recv(), Ok(WriterEvent::Failed(_))));
     assert_eq!(open(&directory).expect("a journal").records[..3], records(1..=3));
 }
 
@@ -168,13 +172,13 @@ fn a_broken_disk_is_told() {
     let (writer, told) = writer(disk.open(&directory, io::ErrorKind::Other));
     // A step that fails once is passed over.
     disk.fail(0, 1);
-    writer.order(Order::Append(records(1..=3)));
-    assert_eq!(told.recv(), Ok(Notice::Durable { through: 3 }));
+    writer.request(WriteRequest::Append(records(1..=3)));
+    assert_eq!(told.recv(), Ok(WriterEvent::Durable { through: 3 }));
     disk.fail(0, u64::MAX);
-    writer.order(Order::Append(vec![record(4)]));
-    let Ok(Notice::Failed(reason)) = told.recv() else { panic!("not failed") };
+    writer.request(WriteRequest::Append(vec![record(4)]));
+    let Ok(WriterEvent::Failed(reason)) = told.recv() else { panic!("not failed") };
     assert!(reason.starts_with("cannot write "), "{reason}");
-    writer.order(Order::Append(vec![record(5)]));
+    writer.request(WriteRequest::Append(vec![record(5)]));
     let error = writer.finish().expect_err("failed");
     assert!(matches!(error, JournalError::Io { .. }), "{error}");
     assert_eq!(told.recv(), Err(mpsc::RecvError));
@@ -185,29 +189,107 @@ fn a_snapshot_that_does_not_fit_holds_up_no_records() {
     let (_parent, directory) = directory();
     let room = Arc::new(AtomicU64::new(100_000));
     let most = Arc::clone(&room);
-    let gate = Gate::new(move |step| match step {
-        Step::Write(length) if length as u64 > most.load(SeqCst) => {
+    let faults = FaultInjector::new(move |step| match step {
+        WriteStep::Write(length) if length as u64 > most.load(SeqCst) => {
             Err(io::ErrorKind::StorageFull.into())
         }
         _ => Ok(()),
     });
-    let journal = Journal::open_behind(gate, &directory, &header()).expect("a journal").journal;
+    let journal =
+        Journal::open_with_faults(faults, &directory, &header()).expect("a journal").journal;
     let (writer, told) = writer(journal);
-    let snapshot = |through| Order::Snapshot { through, settled: true, bytes: vec![1; 200_000] };
-    writer.order(Order::Append(records(1..=3)));
-    writer.order(snapshot(3));
-    writer.order(Order::Append(records(4..=6)));
-    assert_eq!(told.recv(), Ok(Notice::Durable { through: 3 }));
-    assert_eq!(told.recv(), Ok(Notice::Durable { through: 6 }));
+    let snapshot =
+        |through| WriteRequest::Snapshot { through, settled: true, bytes: vec![1; 200_000] };
+    writer.request(WriteRequest::Append(records(1..=3)));
+    writer.request(snapshot(3));
+    writer.request(WriteRequest::Append(records(4..=6)));
+    assert_eq!(told.recv(), Ok(WriterEvent::Durable { through: 3 }));
+    assert_eq!(told.recv(), Ok(WriterEvent::Durable { through: 6 }));
     assert_eq!(files(&directory), ["records-000001.redb", "solve.json"]);
-    writer.order(snapshot(6));
-    writer.order(Order::Append(records(7..=9)));
-    assert_eq!(told.recv(), Ok(Notice::Durable { through: 9 }));
+    writer.request(snapshot(6));
+    writer.request(WriteRequest::Append(records(7..=9)));
+    assert_eq!(told.recv(), Ok(WriterEvent::Durable { through: 9 }));
     // The one that waits is written at the end, now that there is room.
     room.store(u64::MAX, SeqCst);
     writer.finish().expect("all on disk");
-    assert_eq!(told.recv(), Ok(Notice::Snapshotted { through: 6 }));
+    assert_eq!(told.recv(), Ok(WriterEvent::Snapshotted { through: 6 }));
     let opened = open_whole(&directory);
     assert_eq!(opened.snapshots.len(), 1);
     assert_eq!(opened.records, records(1..=9));
+}
+
+/// A journal of which all records are only in a file that is damaged.
+fn damaged() -> (tempfile::TempDir, std::path::PathBuf) {
+    let (parent, directory) = directory();
+    let mut journal = open_whole(&directory).journal;
+    journal.append(&records(1..=20)).expect("appended");
+    drop(journal);
+    let segment = directory.join("records-000001.redb");
+    let mut bytes = std::fs::read(&segment).expect("a file");
+    // The database cannot be opened, and its records can be found.
+    bytes[..64].fill(0);
+    std::fs::write(&segment, bytes).expect("written");
+    (parent, directory)
+}
+
+#[test]
+fn a_damaged_journal_is_read_from_a_full_disk_and_repaired_when_there_is_room() {
+    let (_parent, directory) = damaged();
+    let found = files(&directory);
+    let disk = Disk::default();
+    let open_full = || {
+        disk.fail(0, u64::MAX);
+        let faults = disk.faults(io::ErrorKind::StorageFull);
+        Journal::open_with_faults(faults, &directory, &header()).expect("it can be read")
+    };
+    for _ in 0..2 {
+        let mut opened = open_full();
+        assert_eq!(opened.records, records(1..=20));
+        let waits = opened.repairs.last().expect("a sentence");
+        assert!(waits.starts_with("no room to write ") && waits.ends_with("until there is room"));
+        let next = [record(21)];
+        assert!(opened.journal.append(&next).expect_err("no room").is_full());
+        assert!(opened.journal.snapshot(20, true, &[1]).expect_err("no room").is_full());
+        assert_eq!(files(&directory), found, "nothing is moved before its records are elsewhere");
+    }
+    let mut journal = open_full().journal;
+    disk.fail(0, 0);
+    journal.append(&[record(21)]).expect("there is room");
+    drop(journal);
+    assert!(files(&directory).contains(&"records-000001.redb.damaged-1".to_owned()));
+    assert_eq!(open_whole(&directory).records, records(1..=21));
+}
+
+#[test]
+fn the_repair_goes_on_where_the_disk_was_full() {
+    for from in 0.. {
+        let (_parent, directory) = damaged();
+        let disk = Disk::default();
+        disk.fail(from, 3);
+        let faults = disk.faults(io::ErrorKind::StorageFull);
+        let opened = Journal::open_with_faults(faults, &directory, &header());
+        let mut opened = opened.expect("it can be read");
+        let waits = opened.repairs.iter().any(|said| said.ends_with("until there is room"));
+        insist(|| opened.journal.append(&[record(21)]));
+        drop(opened);
+        assert_eq!(open_whole(&directory).records, records(1..=21), "from step {from}");
+        if !waits {
+            assert!(from > 3, "only {from} steps");
+            break;
+        }
+    }
+}
+
+#[test]
+fn the_writer_says_at_once_that_a_repair_waits_for_room() {
+    let (_parent, directory) = damaged();
+    let disk = Disk::default();
+    disk.fail(0, u64::MAX);
+    let (writer, told) = writer(disk.open(&directory, io::ErrorKind::StorageFull));
+    let Ok(WriterEvent::Full { reason }) = told.recv() else { panic!("not full") };
+    assert!(reason.starts_with("no room to write "), "{reason}");
+    disk.fail(0, 0);
+    assert_eq!(told.recv(), Ok(WriterEvent::Room));
+    writer.finish().expect("nothing is left to do");
+    assert_eq!(open_whole(&directory).records, records(1..=20));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 
-use jlpns_journal::{Notice, Opened, Order, Writer};
+use jlpns_journal::{Opened, WriteRequest, Writer, WriterEvent};
 
 use crate::stage::{directory, numbers, open, open_whole, record, records};
 
@@ -21,7 +21,7 @@ fn writes_until_it_is_killed() {
     let mut next = opened.journal.last() + 1;
     let (tell, told) = mpsc::channel();
     let writer = Writer::start(opened.journal, move |notice| {
-        if let Notice::Durable { through } = notice {
+        if let WriterEvent::Durable { through } = notice {
             println!("durable {through}");
             let _ = tell.send(through);
         }
@@ -29,13 +29,13 @@ fn writes_until_it_is_killed() {
     .expect("a thread");
     loop {
         for _ in 0..20 {
-            writer.order(Order::Append(vec![record(next)]));
+            writer.request(WriteRequest::Append(vec![record(next)]));
             next += 1;
         }
         let through = told.recv().expect("a notice");
         if next.is_multiple_of(3) {
             let settled = next.is_multiple_of(9);
-            writer.order(Order::Snapshot { through, settled, bytes: vec![1; 5000] });
+            writer.request(WriteRequest::Snapshot { through, settled, bytes: vec![1; 5000] });
         }
     }
 }

@@ -1,23 +1,23 @@
-//! The flags of who is let in.
+//! The flags of who may connect.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use jlpns_admission::tls::server_tls;
-use jlpns_admission::{Door, Limits};
+use jlpns_admission::{Admission, Limits};
 use jlpns_link::readers::readable_by_all;
 use jlpns_link::token::Token;
 use tracing::warn;
 
-use super::CommandError;
+use super::{CommandError, files};
 
 /// The most workers that can be asked for.
 const MOST_WORKERS: u32 = 1 << 20;
 
-/// Who is let in.
+/// Who may connect.
 #[derive(Debug, clap::Args)]
-pub struct DoorFlags {
+pub struct AdmissionFlags {
     /// The file with the token that workers must show
     #[arg(long, value_name = "FILE", env = "JLPNS_TOKEN_FILE")]
     token_file: Option<PathBuf>,
@@ -45,21 +45,21 @@ pub struct DoorFlags {
     max_workers: u32,
 }
 
-/// The door that the flags ask for, and what there is to say of it.
-pub struct ReadDoor {
-    /// The door.
-    pub door: Door,
+/// The admission that the flags ask for, and what there is to say of it.
+pub struct ReadAdmission {
+    /// The admission.
+    pub admission: Admission,
     warnings: Vec<String>,
 }
 
-impl DoorFlags {
-    /// Reads the files, and builds the door for a coordinator that listens on `listen`.
-    pub fn door(&self, listen: SocketAddr) -> Result<ReadDoor, CommandError> {
+impl AdmissionFlags {
+    /// Reads the files, and builds the admission to a coordinator that listens on `listen`.
+    pub fn admission(&self, listen: SocketAddr) -> Result<ReadAdmission, CommandError> {
         let bad = |error: &dyn std::error::Error| CommandError::BadInput(error.to_string());
         let mut warnings = Vec::new();
-        let strangers_can_come = !listen.ip().to_canonical().is_loopback();
-        let all_are_let_in = self.token_file.is_none() && self.client_ca.is_none();
-        if strangers_can_come && all_are_let_in {
+        let is_reachable = !listen.ip().to_canonical().is_loopback();
+        let all_are_admitted = self.token_file.is_none() && self.client_ca.is_none();
+        if is_reachable && all_are_admitted {
             if !self.insecure {
                 return Err(CommandError::BadInput(format!(
                     "whoever reaches {listen} could join this solve; give a --token-file, or \
@@ -85,18 +85,21 @@ impl DoorFlags {
             }
             _ => None,
         };
-        if strangers_can_come && token.is_some() && tls.is_none() {
+        if is_reachable && token.is_some() && tls.is_none() {
             warnings.push(format!(
                 "connections to {listen} are not encrypted: who can listen on the network can \
                  read the token; --tls-cert and --tls-key encrypt them"
             ));
         }
         let limits = Limits::for_workers(self.max_workers as usize);
-        Ok(ReadDoor { door: Door::new(token, tls, limits), warnings })
+        let (connections, warning) = files::connections_within(limits.connections);
+        warnings.extend(warning);
+        let limits = limits.with_connections(connections);
+        Ok(ReadAdmission { admission: Admission::new(token, tls, limits), warnings })
     }
 }
 
-impl ReadDoor {
+impl ReadAdmission {
     /// Says in the log what there is to say.
     pub fn tell(&self) {
         for warning in &self.warnings {
@@ -104,8 +107,8 @@ impl ReadDoor {
         }
     }
 
-    /// How URLs to this door begin.
+    /// How URLs to this coordinator begin.
     pub fn scheme(&self) -> &'static str {
-        if self.door.tls().is_some() { "https" } else { "http" }
+        if self.admission.tls().is_some() { "https" } else { "http" }
     }
 }

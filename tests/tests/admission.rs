@@ -1,4 +1,4 @@
-//! The door, with real processes: a lab with keys, what is refused, and that no secret gets out.
+//! Admission, with real processes: a lab with keys, what is refused, and that no secret gets out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,7 +145,7 @@ fn who_does_not_belong_is_told_why_and_ends() {
             .iter()
             .flat_map(|(flag, keys, name)| [(*flag).to_owned(), keys.path(name)])
             .collect();
-        let ended = worker_with(&url, "stranger", &texts(&flags)).end(LIMIT);
+        let ended = worker_with(&url, "unknown", &texts(&flags)).end(LIMIT);
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stderr.contains(words), "{ended:?}");
         keys.hides_its_secrets(&ended);

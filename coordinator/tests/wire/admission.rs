@@ -1,14 +1,14 @@
-//! The door over real connections: tokens, certificates, floods of strangers, and limits.
+//! Admission over real connections: tokens, certificates, floods of unauthenticated requests, and limits.
 
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use jlpns_admission::strangers::Rate;
+use jlpns_admission::rate_limit::Rate;
 use jlpns_admission::tls::server_tls;
-use jlpns_admission::{Door, Limits};
+use jlpns_admission::{Admission, Limits};
 use jlpns_coordinator::serve::serve_behind;
-use jlpns_link::connect::{AddressError, Connector, Dial, Line};
+use jlpns_link::connect::{AddressError, Connector, Dial, TokenChannel};
 use jlpns_link::credentials::{CredentialFlags, Credentials};
 use jlpns_link::distrust::Distrust;
 use jlpns_link::keys::{self, Lab};
@@ -32,30 +32,30 @@ use tonic_health::pb::health_client::HealthClient;
 
 use crate::stage::{driver, hello, settings, within_a_minute, worker_config};
 
-const RIGHT: &str = "the-right-token-of-this-test";
+pub const RIGHT: &str = "the-right-token-of-this-test";
 
 fn token(text: &str) -> Token {
     Token::new(text).expect("a token")
 }
 
-fn with_token(text: &str) -> Credentials {
+pub fn with_token(text: &str) -> Credentials {
     Credentials { token: Some(token(text)), ..Credentials::default() }
 }
 
-/// A coordinator behind a door.
-struct Guarded {
-    address: std::net::SocketAddr,
-    scheme: &'static str,
+/// A coordinator that wants to see something.
+pub struct Guarded {
+    pub address: std::net::SocketAddr,
+    pub scheme: &'static str,
     serving: JoinHandle<Solve>,
 }
 
 impl Guarded {
-    async fn start(door: Door) -> Guarded {
+    pub async fn start(admission: Admission) -> Guarded {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let scheme = if door.tls().is_some() { "https" } else { "http" };
+        let scheme = if admission.tls().is_some() { "https" } else { "http" };
         let driver = driver(settings("connect4:4x3"));
-        let serving = serve_behind(door, listener, driver, std::future::pending());
+        let serving = serve_behind(admission, listener, driver, std::future::pending());
         let serving = tokio::spawn(async { serving.await.expect("the server works") });
         Guarded { address, scheme, serving }
     }
@@ -68,7 +68,7 @@ impl Guarded {
         Dial::with(&self.url(), credentials).expect("a good address")
     }
 
-    async fn line(&self, credentials: Credentials) -> Line {
+    async fn line(&self, credentials: Credentials) -> TokenChannel {
         self.dial(credentials).connect().await.expect("a connection")
     }
 
@@ -90,21 +90,21 @@ impl Guarded {
         run_worker(worker_config("one", 1), Arc::new(SubSearches), dial, asked).await
     }
 
-    /// A friend finds the value.
-    async fn solve(self, credentials: Credentials) {
+    /// A worker with the right credentials finds the value.
+    pub async fn solve(self, credentials: Credentials) {
         let end = self.work(credentials).await.expect("a good end");
         assert_eq!(end, WorkerEnd::SolveOver("the value is draw".to_owned()));
         assert!(self.serving.await.expect("no panic").end().is_some());
     }
 }
 
-fn behind_token(limits: Limits) -> Door {
-    Door::new(Some(token(RIGHT)), None, limits)
+fn behind_token(limits: Limits) -> Admission {
+    Admission::new(Some(token(RIGHT)), None, limits)
 }
 
 /// Opens a worker's stream that says Hello, and hears Welcome.
 async fn join(
-    line: Line,
+    line: TokenChannel,
 ) -> Result<(mpsc::Sender<v1::WorkerMessage>, Streaming<v1::CoordinatorMessage>), Status> {
     let (outbound, messages) = mpsc::channel(16);
     let message = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello())) };
@@ -145,10 +145,10 @@ async fn without_the_right_token_there_is_nothing_but_health() {
 }
 
 /// Keys for a lab, and credentials from its files.
-struct Keys(tempfile::TempDir);
+pub struct Keys(tempfile::TempDir);
 
 impl Keys {
-    fn new() -> Keys {
+    pub fn new() -> Keys {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let lab = Lab {
             names: vec!["solver.lab.example".to_owned()],
@@ -160,17 +160,17 @@ impl Keys {
         Keys(folder)
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub fn path(&self, name: &str) -> std::path::PathBuf {
         self.0.path().join(name)
     }
 
-    fn door(&self, server: &str, client_ca: Option<&Path>) -> Door {
+    pub fn admission(&self, server: &str, client_ca: Option<&Path>) -> Admission {
         let (cert, key) = (format!("{server}.pem"), format!("{server}.key"));
         let tls = server_tls(&self.path(&cert), &self.path(&key), client_ca);
-        Door::new(None, Some(tls.expect("they fit")), Limits::for_workers(8))
+        Admission::new(None, Some(tls.expect("they fit")), Limits::for_workers(8))
     }
 
-    fn credentials(&self, ca: &Keys, client: Option<&str>, name: Option<&str>) -> Credentials {
+    pub fn credentials(&self, ca: &Keys, client: Option<&str>, name: Option<&str>) -> Credentials {
         let flags = CredentialFlags {
             ca: Some(ca.path("ca.pem")),
             cert: client.map(|client| self.path(&format!("{client}.pem"))),
@@ -183,10 +183,10 @@ impl Keys {
 }
 
 #[tokio::test]
-async fn only_a_certificate_of_the_lab_opens_a_door_of_mutual_tls() {
+async fn with_mutual_tls_only_a_certificate_of_the_lab_is_admitted() {
     within_a_minute(async {
         let (lab, other) = (Keys::new(), Keys::new());
-        let coordinator = Guarded::start(lab.door("server", Some(&lab.path("ca.pem")))).await;
+        let coordinator = Guarded::start(lab.admission("server", Some(&lab.path("ca.pem")))).await;
         for (credentials, words) in [
             (lab.credentials(&lab, None, None), "give one with --cert and --key"),
             (
@@ -213,10 +213,10 @@ async fn only_a_certificate_of_the_lab_opens_a_door_of_mutual_tls() {
 }
 
 #[tokio::test]
-async fn a_door_of_tls_without_client_certificates_lets_in_who_trusts_it() {
+async fn tls_without_client_certificates_admits_who_trusts_it() {
     within_a_minute(async {
         let lab = Keys::new();
-        let coordinator = Guarded::start(lab.door("server", None)).await;
+        let coordinator = Guarded::start(lab.admission("server", None)).await;
         coordinator.solve(lab.credentials(&lab, None, None)).await;
     })
     .await;
@@ -226,7 +226,7 @@ async fn a_door_of_tls_without_client_certificates_lets_in_who_trusts_it() {
 async fn a_workers_certificate_does_not_make_a_coordinator() {
     within_a_minute(async {
         let lab = Keys::new();
-        let false_one = Guarded::start(lab.door("worker", None)).await;
+        let false_one = Guarded::start(lab.admission("worker", None)).await;
         let name = lab.credentials(&lab, None, Some("worker"));
         let distrust = false_one.distrust(name).await.to_string();
         assert!(distrust.contains("that is not a coordinator's"), "{distrust}");
@@ -244,7 +244,7 @@ async fn tls_and_plain_text_do_not_meet() {
         let error = dial.connect().await.expect_err("no TLS there");
         let distrust = Distrust::behind(&error).expect("a distrust").to_string();
         assert!(distrust.contains("does not speak TLS"), "{distrust}");
-        let encrypted = Guarded::start(lab.door("server", None)).await;
+        let encrypted = Guarded::start(lab.admission("server", None)).await;
         let url = encrypted.url().replace("https:", "http:");
         let refused = Dial::with(&url, lab.credentials(&lab, None, None)).expect_err("plain");
         assert_eq!(refused, AddressError::Plain(url.clone()));
@@ -259,15 +259,15 @@ async fn tls_and_plain_text_do_not_meet() {
 
 fn tight() -> Limits {
     Limits {
-        each: Rate { burst: 5, per_second: 0.001 },
-        all: Rate { burst: 20, per_second: 0.001 },
-        strangers: 16,
+        per_prefix: Rate { burst: 5, per_second: 0.001 },
+        in_all: Rate { burst: 20, per_second: 0.001 },
+        unauthenticated: 16,
         ..Limits::for_workers(8)
     }
 }
 
 #[tokio::test]
-async fn a_flood_of_strangers_is_refused_and_a_friend_gets_in() {
+async fn a_flood_of_requests_with_a_wrong_token_is_refused_and_a_worker_is_not() {
     within_a_minute(async {
         let coordinator = Guarded::start(behind_token(tight())).await;
         let mut flood = Vec::new();
@@ -276,7 +276,7 @@ async fn a_flood_of_strangers_is_refused_and_a_friend_gets_in() {
             let (url, count) = (coordinator.url(), count.clone());
             flood.push(tokio::spawn(async move {
                 let endpoint = Endpoint::from_shared(url).expect("an address");
-                // Half of them from where the friend comes from.
+                // Half of them from where the worker comes from.
                 let from = IpAddr::from([127, 0, 0, 1 + number % 2]);
                 let endpoint = endpoint.local_address(Some(from));
                 loop {
@@ -290,10 +290,10 @@ async fn a_flood_of_strangers_is_refused_and_a_friend_gets_in() {
             }));
         }
         // The flood is at its height: it is no longer answered as one who is mistaken.
-        let (mut heard, mut refused) = (0, 0);
+        let (mut answered, mut refused) = (0, 0);
         while refused < 50 {
             match codes.recv().await.expect("the flood goes on") {
-                (Code::Unauthenticated, _) => heard += 1,
+                (Code::Unauthenticated, _) => answered += 1,
                 (Code::ResourceExhausted, sentence) => {
                     let words = "too many requests without the right token from 127.0.0.";
                     assert!(sentence.starts_with(words), "{sentence}");
@@ -303,7 +303,7 @@ async fn a_flood_of_strangers_is_refused_and_a_friend_gets_in() {
                 _ => {}
             }
         }
-        assert!(heard <= 10, "{heard} strangers of two addresses were heard");
+        assert!(answered <= 10, "{answered} requests from two addresses were answered");
         coordinator.solve(with_token(RIGHT)).await;
         for task in flood {
             task.abort();
@@ -313,7 +313,7 @@ async fn a_flood_of_strangers_is_refused_and_a_friend_gets_in() {
 }
 
 #[tokio::test]
-async fn connections_that_say_nothing_make_way_for_a_friend() {
+async fn connections_that_say_nothing_make_way_for_a_worker() {
     within_a_minute(async {
         let coordinator = Guarded::start(behind_token(tight())).await;
         let mut silent = Vec::new();

@@ -1,4 +1,4 @@
-//! What is asked before anything is written: a place for tests to fill the disk.
+//! Fault injection: what tests put in to fill or break the disk.
 
 use std::io;
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use redb::{BackendError, StorageBackend};
 
 /// What is about to be done to a file of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum WriteStep {
     /// So many bytes are written.
     Write(usize),
     /// What was written is brought to the disk.
@@ -18,36 +18,38 @@ pub enum Step {
 
 /// Asked before each step; an error is taken as the system's answer to that step.
 #[derive(Clone)]
-pub struct Gate(Arc<dyn Fn(Step) -> io::Result<()> + Send + Sync>);
+pub struct FaultInjector(Arc<dyn Fn(WriteStep) -> io::Result<()> + Send + Sync>);
 
-impl std::fmt::Debug for Gate {
+impl std::fmt::Debug for FaultInjector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Gate")
+        f.write_str("FaultInjector")
     }
 }
 
-impl Gate {
-    /// A gate that answers as `answer` does.
-    pub fn new(answer: impl Fn(Step) -> io::Result<()> + Send + Sync + 'static) -> Gate {
-        Gate(Arc::new(answer))
+impl FaultInjector {
+    /// Gives the faults that `answer` gives.
+    pub fn new(
+        answer: impl Fn(WriteStep) -> io::Result<()> + Send + Sync + 'static,
+    ) -> FaultInjector {
+        FaultInjector(Arc::new(answer))
     }
 
-    /// A gate that lets everything through.
-    pub fn open() -> Gate {
-        Gate::new(|_| Ok(()))
+    /// Gives no fault.
+    pub fn none() -> FaultInjector {
+        FaultInjector::new(|_| Ok(()))
     }
 
-    pub(super) fn ask(&self, step: Step) -> io::Result<()> {
+    pub(super) fn ask(&self, step: WriteStep) -> io::Result<()> {
         (self.0)(step)
     }
 }
 
-/// A database's file behind a gate, which remembers the first error that it answered: the database
-/// itself does not always pass it on.
+/// A database's file that is asked for faults, and remembers the first error that it gave: the
+/// database itself does not always pass it on.
 #[derive(Debug)]
-pub(super) struct Gated {
+pub(super) struct InjectedFile {
     file: FileBackend,
-    gate: Gate,
+    faults: FaultInjector,
     trouble: Trouble,
 }
 
@@ -77,17 +79,17 @@ impl Trouble {
     }
 }
 
-impl Gated {
-    pub fn new(file: FileBackend, gate: Gate, trouble: Trouble) -> Gated {
-        Gated { file, gate, trouble }
+impl InjectedFile {
+    pub fn new(file: FileBackend, faults: FaultInjector, trouble: Trouble) -> InjectedFile {
+        InjectedFile { file, faults, trouble }
     }
 
-    fn passed<T>(&self, step: Step, then: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        self.trouble.note(self.gate.ask(step).and_then(|()| then()))
+    fn passed<T>(&self, step: WriteStep, then: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.trouble.note(self.faults.ask(step).and_then(|()| then()))
     }
 }
 
-impl StorageBackend for Gated {
+impl StorageBackend for InjectedFile {
     fn len(&self) -> io::Result<u64> {
         self.trouble.note(self.file.len())
     }
@@ -101,11 +103,11 @@ impl StorageBackend for Gated {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.passed(Step::Sync, || self.file.sync_data())
+        self.passed(WriteStep::Sync, || self.file.sync_data())
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.passed(Step::Write(bytes.len()), || self.file.write(offset, bytes))
+        self.passed(WriteStep::Write(bytes.len()), || self.file.write(offset, bytes))
     }
 
     fn close(&self) -> io::Result<()> {

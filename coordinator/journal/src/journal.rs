@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::directory::{self, segment_name, snapshot_name};
 use super::error::JournalError;
-use super::gate::Gate;
-use super::retention::{Kept, superfluous};
+use super::fault_injection::FaultInjector;
+use super::repair::Repair;
+use super::retention::{KeptSnapshot, superfluous};
 use super::segment::Segment;
 use super::{Header, Opened, Record, frame, opening, snapshot};
 
@@ -20,7 +21,7 @@ pub struct Journal {
     pub(super) directory: PathBuf,
     /// Locked as long as the journal is there.
     pub(super) _lock: File,
-    pub(super) gate: Gate,
+    pub(super) faults: FaultInjector,
     /// The header, for each segment and snapshot.
     pub(super) header: Vec<u8>,
     /// The number of the last durable record; 0 if none.
@@ -30,13 +31,15 @@ pub struct Journal {
     /// snapshot on.
     pub(super) active: Option<Segment>,
     /// The other segments.
-    pub(super) closed: Vec<Closed>,
-    pub(super) snapshots: Vec<Kept>,
+    pub(super) closed: Vec<ClosedSegment>,
+    pub(super) snapshots: Vec<KeptSnapshot>,
+    /// What is left to do before anything is written.
+    pub(super) repair: Repair,
 }
 
 /// A segment that is not written any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Closed {
+pub(super) struct ClosedSegment {
     pub serial: u64,
     /// The number of its last record in use; 0 if none.
     pub last: u64,
@@ -44,7 +47,8 @@ pub(super) struct Closed {
 
 impl Journal {
     /// Opens the journal in a directory, which is made, for its owner only, if it is not there.
-    /// What is damaged is repaired and told.
+    /// What is damaged is repaired and told. A full disk is no error: the repair waits then, and so
+    /// does all that is to be written.
     ///
     /// # Errors
     ///
@@ -52,20 +56,20 @@ impl Journal {
     /// nothing in it is usable; or the system refuses. The journal is as it was then, but for a
     /// repair that was begun and will be done the next time.
     pub fn open(directory: &Path, header: &Header) -> Result<Opened, JournalError> {
-        Journal::open_behind(Gate::open(), directory, header)
+        Journal::open_with_faults(FaultInjector::none(), directory, header)
     }
 
-    /// Opens the journal with a gate before every write to it.
+    /// Opens the journal with faults injected before every write to it.
     ///
     /// # Errors
     ///
     /// As [`Journal::open`].
-    pub fn open_behind(
-        gate: Gate,
+    pub fn open_with_faults(
+        faults: FaultInjector,
         directory: &Path,
         header: &Header,
     ) -> Result<Opened, JournalError> {
-        opening::open(gate, directory, header)
+        opening::open(faults, directory, header)
     }
 
     /// The number of the last durable record; 0 if there is none.
@@ -81,6 +85,7 @@ impl Journal {
     /// appended then; the same records may be appended again, but no others.
     pub fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         let Some(newest) = records.last() else { return Ok(()) };
+        self.repair()?;
         for (number, record) in (self.last + 1..).zip(records) {
             let (found, length) = (record.number, record.bytes.len());
             if found != number {
@@ -99,7 +104,7 @@ impl Journal {
             let (serial, since) = (self.next_serial, self.last + 1);
             let (directory, header) = (&self.directory, &self.header);
             self.active =
-                Some(Segment::begin(directory, serial, since, header, records, &self.gate)?);
+                Some(Segment::begin(directory, serial, since, header, records, &self.faults)?);
             self.next_serial += 1;
         }
         self.last = newest.number;
@@ -122,11 +127,12 @@ impl Journal {
         if through > self.last {
             return Err(self.out_of_order(format!("a snapshot through record {through}")));
         }
+        self.repair()?;
         let serial = self.next_serial;
         let path = self.directory.join(snapshot_name(serial));
-        snapshot::write(&path, (through, settled), &self.header, bytes, &self.gate)?;
+        snapshot::write(&path, (through, settled), &self.header, bytes, &self.faults)?;
         self.next_serial += 1;
-        self.snapshots.push(Kept { serial, through, settled });
+        self.snapshots.push(KeptSnapshot { serial, through, settled });
         if settled {
             // So that one day the files before this are superfluous as a whole.
             self.close_segment();
@@ -144,6 +150,7 @@ impl Journal {
     ///
     /// The system refuses.
     pub fn settle(&mut self, through: u64) -> Result<(), JournalError> {
+        self.repair()?;
         let found = self.snapshots.iter_mut().rfind(|kept| kept.through == through);
         let Some(kept) = found.filter(|kept| !kept.settled) else { return Ok(()) };
         snapshot::settle(&self.directory.join(snapshot_name(kept.serial)))?;
@@ -154,7 +161,7 @@ impl Journal {
     fn close_segment(&mut self) {
         if let Some(mut active) = self.active.take() {
             active.close();
-            self.closed.push(Closed { serial: active.serial, last: active.last });
+            self.closed.push(ClosedSegment { serial: active.serial, last: active.last });
         }
     }
 
