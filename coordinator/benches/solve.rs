@@ -153,11 +153,14 @@ impl Bench {
                 .map(|(lease, job)| {
                     let findings = self.findings(&job);
                     let elapsed = Duration::ZERO;
+                    // As a connection does it, on another thread than the solve's.
+                    let examiner = self.solve.examiner();
+                    let examined = examiner.examine(&job.moves, job.question, &findings);
                     Event::Reported {
                         worker: WORKER,
                         lease,
                         subject: None,
-                        examined: None,
+                        examined,
                         findings,
                         elapsed,
                     }

@@ -90,6 +90,7 @@ same_fields!(SolveStatus {
     cancelled,
     leases_expired,
     leases_stalled,
+    leases_copied,
     refused,
     duplicates,
     records,

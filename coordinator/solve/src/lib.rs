@@ -24,7 +24,7 @@
 //! - `reports`: from a report to its fold, and what is durable in between.
 //! - `rechecking`: claims that are searched again.
 //! - `orders`: what people order by hand.
-//! - `resume`: taking up snapshots and records.
+//! - `snapshots`, `resume`: the solve as it is after a record, and taking it up from there.
 //!
 //! `settings`, `status` say what is asked, and how far it is; `ahead` how many leases wait at a
 //! worker, so that none of its slots does; `recent` is what is remembered for a while.
@@ -55,6 +55,7 @@ mod scheduler;
 mod seals;
 mod settings;
 mod sharing;
+mod snapshots;
 mod status;
 mod tally;
 mod top_level;
@@ -81,6 +82,7 @@ use scheduler::LeaseTerms;
 pub use settings::SolveSettings;
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
+use snapshots::Snapshots;
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
 use tally::Tally;
 use top_level::{TopLevel, top_level};
@@ -103,6 +105,7 @@ pub struct Solve {
     ledger: Ledger,
     sharing: Sharing,
     tally: Tally,
+    snapshots: Snapshots,
     /// What the shell has to do.
     actions: Vec<Action>,
     /// When anything was last heard.
@@ -148,6 +151,7 @@ impl Solve {
             ledger: Ledger::new(settings.journal),
             sharing: Sharing::default(),
             tally: Tally::default(),
+            snapshots: Snapshots::default(),
             actions: Vec::new(),
             heard: Duration::ZERO,
             over: false,
@@ -235,8 +239,9 @@ impl Solve {
         let copy = self.dispatch.next_copy(self.heard).filter(|_| !self.over);
         let share = self.sharing.next_due();
         let disputes = self.belief.next_telling();
+        let slice = self.snapshots.next_slice();
         let untidy = (!self.over && self.tree.is_untidy()).then(|| self.heard + TIDY_AFTER);
-        [scheduler.next_deadline(), pulse, parked, copy, share, disputes, untidy]
+        [scheduler.next_deadline(), pulse, parked, copy, share, disputes, slice, untidy]
             .into_iter()
             .flatten()
             .min()
@@ -286,13 +291,16 @@ impl Solve {
 
     /// After any change: calls off what became moot, and gives work to idle slots.
     fn settle(&mut self, now: Duration) {
+        self.make_slice_when_due(now);
         self.apply_durable();
         if self.over {
             return;
         }
-        self.tree.tidy();
+        if !self.snapshots.is_making_one() {
+            self.tree.tidy();
+        }
         self.dispatch.call_off_moot(&mut *self.tree, &mut self.actions);
-        self.make_snapshot_when_due();
+        self.begin_snapshot_when_due(now);
         if !self.announce_end() {
             self.grant_leases(now);
             self.share(now);

@@ -169,9 +169,11 @@ impl Solve {
         self.ledger.waits()
     }
 
-    /// Lets all records count that are durable by now.
+    /// Lets all records count that are durable by now, unless a snapshot is being made.
     pub(super) fn apply_durable(&mut self) {
-        while let Some(durable) = self.ledger.take_durable() {
+        while !self.snapshots.is_making_one()
+            && let Some(durable) = self.ledger.take_durable()
+        {
             let Unrecorded { number, record, from, about } = durable;
             self.apply(number, &record, about);
             if let Some((worker, lease)) = from {

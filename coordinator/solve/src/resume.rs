@@ -6,11 +6,7 @@ use crate::belief::{Belief, Machines};
 use crate::ledger::{About, Ledger};
 use crate::tally::Tally;
 use crate::top_level::{RestoreError, restored};
-use crate::{Action, Record, Snapshot, Solve, SolveSettings};
-
-/// A snapshot is due after records for this share of the tree's nodes, as a divisor: reading the
-/// records takes less time than reading the tree.
-const TREE_SHARE: u64 = 16;
+use crate::{Record, Snapshot, Solve, SolveSettings};
 
 /// Why a solve cannot be taken up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,34 +92,5 @@ impl Solve {
             machines.add(machine);
         }
         self.belief = Belief::restore(settings.belief, machines, snapshot.claims);
-    }
-
-    /// The solve as it is now, as far as it counts.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut tree = Vec::new();
-        self.tree.dump(&mut tree);
-        Snapshot {
-            through: self.ledger.applied(),
-            secret: self.dispatch.seals.secret,
-            jobs: self.tally.jobs,
-            nodes: self.tally.nodes,
-            refused: self.tally.refused,
-            search_time: self.tally.search_time,
-            without_room: self.tally.without_room,
-            reported_best: self.tally.reported_best,
-            machines: self.belief.machines().others().map(|(_, machine)| machine.clone()).collect(),
-            claims: self.belief.claims().clone(),
-            ended: self.ledger.ended().collect(),
-            tree,
-        }
-    }
-
-    /// Has a snapshot kept when enough has happened since the last one.
-    pub(super) fn make_snapshot_when_due(&mut self) {
-        let of_tree = self.tree.size().live as u64 / TREE_SHARE;
-        if self.ledger.is_snapshot_due(self.problem.settings.snapshot_records.max(of_tree)) {
-            self.ledger.note_snapshot();
-            self.actions.push(Action::Snapshot(Box::new(self.snapshot())));
-        }
     }
 }

@@ -64,6 +64,9 @@ pub struct SolveSettings {
     pub journal: bool,
     /// The least number of records between two snapshots.
     pub snapshot_records: u64,
+    /// How many places for nodes are looked at in a slice of a snapshot: that takes some milliseconds.
+    /// A tree is gone through twice.
+    pub snapshot_slice: usize,
 }
 
 impl SolveSettings {
@@ -95,6 +98,7 @@ impl SolveSettings {
             secret: 1,
             journal: false,
             snapshot_records: 50_000,
+            snapshot_slice: 1 << 16,
         }
     }
 

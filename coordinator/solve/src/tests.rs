@@ -489,3 +489,60 @@ fn a_job_that_was_lost_before_is_not_copied() {
     assert_eq!(cluster.held.iter().filter(same).count(), 1);
     assert_eq!(cluster.solve.status(cluster.now).leases_copied, 1, "of another job");
 }
+
+/// What a solve asks to have recorded, and the snapshots that it makes.
+fn kept(solve: &mut Solve) -> (Vec<u64>, Vec<Snapshot>, Vec<(LeaseId, Job)>) {
+    let (mut records, mut snapshots, mut leases) = (Vec::new(), Vec::new(), Vec::new());
+    for action in solve.take_actions() {
+        match action {
+            Action::Record { number, .. } => records.push(number),
+            Action::Snapshot(snapshot) => snapshots.push(*snapshot),
+            Action::Lease { lease, job, .. } => leases.push((lease, job)),
+            _ => {}
+        }
+    }
+    (records, snapshots, leases)
+}
+
+#[test]
+fn while_a_snapshot_is_made_slots_get_jobs_and_records_wait() {
+    let mut settings = settings("connect4:4x4", "", None);
+    (settings.journal, settings.snapshot_records, settings.snapshot_slice) = (true, 20, 3);
+    let spec = settings.spec.clone();
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let worker = WorkerId(1);
+    let mut now = Duration::ZERO;
+    solve.handle(Event::Joined { worker, info: info("w", 2) }, now).unwrap();
+    let mut out = Vec::new();
+    let (mut slices, mut granted_meanwhile, mut made) = (0, 0, None);
+    while made.is_none() {
+        let (records, snapshots, leases) = kept(&mut solve);
+        let making = solve.snapshots.is_making_one();
+        granted_meanwhile += if making { leases.len() } else { 0 };
+        out.extend(leases);
+        let through = records.last().copied();
+        made = snapshots.into_iter().next();
+        let applied = solve.ledger.applied();
+        if let Some(through) = through {
+            solve.handle(Event::Recorded { through }, now).unwrap();
+        }
+        assert!(!making || solve.ledger.applied() == applied, "what is durable waits");
+        if out.is_empty() || making {
+            slices += u32::from(making);
+            now = solve.next_deadline().expect("the next slice").max(now);
+            solve.tick(now);
+        } else if made.is_none() {
+            let (lease, job) = out.remove(0);
+            let (findings, elapsed) = (run(&spec, &job), Duration::from_millis(1));
+            let subject = None;
+            let report =
+                Event::Reported { worker, lease, subject, examined: None, findings, elapsed };
+            solve.handle(report, now).unwrap();
+        }
+    }
+    assert!(slices > 5 && granted_meanwhile > 0, "{slices} slices, {granted_meanwhile} leases");
+    let made = made.unwrap();
+    assert!(solve.ledger.applied() >= made.through, "what waited counts now");
+    let again = Solve::resume(settings, 1_000, vec![made.clone()], []).unwrap();
+    assert_eq!(again.snapshot().tree, made.tree, "it is what it was after that record");
+}

@@ -3,7 +3,7 @@
 use jlpns_games::spec::{GameSpec, MoveError, position_after};
 use jlpns_games::{Game, Move, Threshold, with_game};
 use jlpns_search::efforts::{One, Several, Two, Width};
-use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, Shed};
+use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
 use jlpns_search::{EffortPair, Findings, Question};
 
 use crate::belief::{Basis, Claims, Proofs};
@@ -65,8 +65,11 @@ pub trait TopLevel: Send {
     fn is_way(&self, moves: &[Move]) -> bool;
     /// The keys of a node's children.
     fn child_keys(&self, node: NodeRef) -> Vec<u128>;
-    /// Appends the graph to `out`; [`restored`] reads it.
-    fn dump(&self, out: &mut Vec<u8>);
+    /// Begins to write the graph as [`restored`] reads it.
+    fn begin_dump(&self) -> PartialDump;
+    /// Writes a slice of it, of so many places for nodes; whether that was the last. Nothing may be
+    /// folded in or tidied between two slices.
+    fn dump_slice(&self, dump: &mut PartialDump, places: usize) -> bool;
     /// Takes over a partial report about a leased node.
     fn refresh(&mut self, node: NodeRef, question: Question, findings: &Findings);
     /// Folds a report in, about the node at the end of `moves`. `false` if there was no room for
@@ -239,8 +242,12 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         children.into_iter().map(|child| self.graph.key(child).into()).collect()
     }
 
-    fn dump(&self, out: &mut Vec<u8>) {
-        self.graph.dump(out);
+    fn begin_dump(&self) -> PartialDump {
+        self.graph.begin_dump(Vec::new())
+    }
+
+    fn dump_slice(&self, dump: &mut PartialDump, places: usize) -> bool {
+        self.graph.dump_slice(dump, places)
     }
 
     fn refresh(&mut self, node: NodeRef, question: Question, findings: &Findings) {
