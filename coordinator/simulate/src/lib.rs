@@ -1,31 +1,36 @@
-//! A solve on virtual workers, in virtual time.
+//! A solve in a world of its own: virtual time, a virtual network, virtual workers.
 //!
-//! The top-level tree and the scheduler are the real ones, and so are the sub-searches: they run
-//! here, side by side in small parts. Only the time is made up: a search takes as long as its
-//! nodes take at a given rate, a message takes the latency, and the coordinator takes its time for each
-//! report. So a solve on a thousand slots can be watched on one, and repeated to the nanosecond.
+//! The top-level tree, the scheduler and the records are the real ones. Around them is a [`World`]: its
+//! clock, what will happen in it, messages on their way, workers with slots, a disk. A search takes as long
+//! as its nodes take at a given rate, a message takes the latency, and the coordinator takes its time for
+//! each report; so a solve on a thousand slots can be watched on one, and repeated to the nanosecond. The
+//! same world has two uses:
 //!
-//! - `run`: the loop, and what it tells of a run.
-//! - `coordinator`: the solve with a clock of its own; the only file that knows its events.
-//! - `worker`: slots, the leases that wait for them, and the searches on them.
+//! - [`simulate`] is `jlpns simulate`. Nothing fails in it, and the sub-searches are really run, side by side
+//!   in small parts.
+//! - The tests in `tests/simulation` have [`Faults`] in it, and workers that do not say what they found.
+//!
+//! - `run`: `simulate`, and what it tells of a run.
 //! - `search`: a search in parts.
-//! - `delays`: how long messages and searches take.
 //! - `rate`: how fast searches really are here.
+//! - `draws`: all that is drawn at random, above all how long messages and searches take.
 //! - `queue`: what will happen, in the order of virtual time.
+//! - `world`: the clock; `world/` has the coordinator, its disk, the network, the workers, and what fails.
 //!
 //! `docs/simulate.md` says what is modelled and what is not.
 
-mod coordinator;
-mod delays;
+mod draws;
 mod queue;
 mod rate;
 mod run;
 mod search;
-mod worker;
+mod world;
 
 #[cfg(test)]
 mod tests;
 
-pub use coordinator::{CoordinatorCost, first_job};
+pub use draws::Draws;
 pub use rate::measure_rate;
 pub use run::{Cluster, Run, Simulation, SimulationError, SoFar, Spectator, simulate};
+pub use search::{Part, Search};
+pub use world::{Behaviour, CoordinatorCost, Counts, Faults, Lease, Report, Worker, World};

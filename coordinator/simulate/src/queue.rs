@@ -30,6 +30,11 @@ impl<T> TimeQueue<T> {
         self.heap.push(Entry { at, number: self.put, what });
     }
 
+    /// When something happens next.
+    pub fn next_at(&self) -> Option<Duration> {
+        self.heap.peek().map(|entry| entry.at)
+    }
+
     /// Takes out what happens next, and when.
     pub fn next(&mut self) -> Option<(Duration, T)> {
         self.heap.pop().map(|entry| (entry.at, entry.what))

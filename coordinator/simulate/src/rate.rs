@@ -4,12 +4,13 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use jlpns_search::Findings;
+use jlpns_games::spec::MoveError;
 use jlpns_search::search::Observer;
 use jlpns_search::searcher::Searching;
-use jlpns_solve::SolveSettings;
+use jlpns_search::{Findings, Job};
+use jlpns_solve::belief::Identity;
+use jlpns_solve::{Action, Event, Solve, SolveSettings, WorkerId, WorkerInfo};
 
-use super::coordinator::first_job;
 use super::run::{SimulationError, SoFar, Spectator};
 
 /// The most memory that is measured with, in bytes: a table that is larger would not be touched
@@ -51,6 +52,20 @@ pub fn measure_rate(
     // Searches that are too short to have parts are taken as a whole.
     let whole = nodes as f64 / began.elapsed().as_secs_f64();
     Ok(NonZero::new(median(&mut rates).unwrap_or(whole) as u64))
+}
+
+/// The first job of a solve, which is about its root; `None` if there is nothing to search.
+pub fn first_job(settings: &SolveSettings) -> Result<Option<Job>, MoveError> {
+    let mut solve =
+        Solve::new(SolveSettings { await_workers: 1, journal: false, ..settings.clone() })?;
+    let (name, identity, build) = (String::new(), Identity::default(), String::new());
+    let info = WorkerInfo { name, identity, build, slots: 1, memory: 0, instance: 0 };
+    // A solve that is new refuses nobody.
+    let _ = solve.handle(Event::Joined { worker: WorkerId(1), info }, Duration::ZERO);
+    Ok(solve.take_actions().into_iter().find_map(|action| match action {
+        Action::Lease { job, .. } => Some(job),
+        _ => None,
+    }))
 }
 
 fn median(rates: &mut [f64]) -> Option<f64> {

@@ -2,16 +2,20 @@
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_games::spec::MoveError;
-use jlpns_search::searcher::Searching;
-use jlpns_solve::{LeaseId, SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus, WorkerId};
+use jlpns_search::searcher::{Searcher, Searching};
+use jlpns_search::{Findings, Job, SolvedPosition};
+use jlpns_solve::{SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus};
 
-use super::coordinator::{CoordinatorCost, Order, Report, VirtualCoordinator};
-use super::delays::Delays;
-use super::queue::TimeQueue;
-use super::worker::{Begun, Next, Used, VirtualWorker};
+use super::draws::Draws;
+use super::search::{PausedSearch, Search};
+use super::world::{Behaviour, CoordinatorCost, Lease, Worker, World};
+
+/// How long a lease lasts. Nothing fails, so workers need no heartbeats.
+const LEASE_LENGTH: Duration = Duration::from_secs(1 << 32);
 
 /// What is simulated, for any number of workers.
 #[derive(Clone, Debug)]
@@ -149,188 +153,101 @@ pub fn simulate(
     searching: &dyn Searching,
     spectator: &mut dyn Spectator,
 ) -> Result<Run, SimulationError> {
-    let mut world = World::new(simulation, cluster, searching, spectator)?;
-    let end = world.run()?;
-    Ok(world.into_run(end))
+    let Simulation { latency, rate, jitter, seed, coordinator_cost, worker_memory, .. } =
+        *simulation;
+    let settings = SolveSettings {
+        await_workers: cluster.workers as usize,
+        lease_length: LEASE_LENGTH,
+        stall_after: LEASE_LENGTH,
+        journal: false,
+        ..simulation.settings.clone()
+    };
+    let slots = cluster.slots_per_worker;
+    let searches = RealSearches::new(&settings, cluster, worker_memory, searching);
+    let searches = searches.map_err(SimulationError::Search)?;
+    let worker = |number| Worker::new(format!("virtual {number}"), slots, worker_memory);
+    let workers = (1..=cluster.workers).map(worker).collect();
+    let draws = Draws::new(latency, rate, jitter, seed);
+    let mut world = World::new(settings, coordinator_cost, draws, None, workers, searches)?;
+    let end = run(&mut world, simulation.max_time.unwrap_or(Duration::MAX), spectator)?;
+    let used = world.used(end);
+    let solve = world.solve().ok_or(SimulationError::Standstill(end))?;
+    Ok(Run {
+        cluster,
+        end: solve.end(),
+        status: solve.status(end),
+        time: end,
+        searching: used.time,
+        coordinating: world.coordinating().1,
+        nodes: used.nodes,
+    })
 }
 
-/// What can happen.
-enum Happening {
-    /// A report reaches the coordinator.
-    Reported(Report),
-    /// An order reaches a worker.
-    Ordered(WorkerId, Order),
-    /// A part of a search comes to its end, unless it was stopped before.
-    Searched(WorkerId, LeaseId),
+/// Runs until there is an answer or the time is up; returns when that was.
+fn run(
+    world: &mut World<RealSearches<'_>>,
+    limit: Duration,
+    spectator: &mut dyn Spectator,
+) -> Result<Duration, SimulationError> {
+    while !world.is_over() {
+        let so_far = world.so_far();
+        let Some(now) = world.next_at() else {
+            return Err(SimulationError::Standstill(so_far.time));
+        };
+        if now > limit {
+            return Ok(limit);
+        }
+        if spectator.look(SoFar { time: now, ..so_far }).is_break() {
+            return Err(SimulationError::Stopped);
+        }
+        world.step()?;
+    }
+    Ok(world.coordinating().0)
 }
 
-/// A worker and the two directions of its stream.
-struct Post {
-    worker: VirtualWorker,
-    /// When the last message to the worker arrives: the next one arrives no earlier.
-    down: Duration,
-    /// The same for messages to the coordinator.
-    up: Duration,
+/// Runs the searches of all workers side by side, each worker's with a table of its own.
+struct RealSearches<'a> {
+    searching: &'a dyn Searching,
+    settings: SolveSettings,
+    memory: u64,
+    searchers: Vec<Arc<dyn Searcher>>,
 }
 
-struct World<'a> {
-    simulation: &'a Simulation,
-    cluster: Cluster,
-    spectator: &'a mut dyn Spectator,
-    coordinator: VirtualCoordinator,
-    posts: Vec<Post>,
-    delays: Delays,
-    queue: TimeQueue<Happening>,
-    used: Used,
-    so_far: SoFar,
-}
-
-impl<'a> World<'a> {
+impl<'a> RealSearches<'a> {
     fn new(
-        simulation: &'a Simulation,
+        settings: &SolveSettings,
         cluster: Cluster,
-        searching: &dyn Searching,
-        spectator: &'a mut dyn Spectator,
-    ) -> Result<World<'a>, SimulationError> {
-        let Simulation { settings, latency, rate, jitter, seed, coordinator_cost, .. } = simulation;
-        let coordinator = VirtualCoordinator::new(settings, cluster.workers, *coordinator_cost)?;
-        let (memory, slots) = (simulation.worker_memory, cluster.slots_per_worker);
-        let post = |_| {
-            let searcher = searching.searcher(&settings.spec, memory, slots)?;
+        memory: u64,
+        searching: &'a dyn Searching,
+    ) -> Result<RealSearches<'a>, String> {
+        let searcher = |_| {
+            let searcher = searching.searcher(&settings.spec, memory, cluster.slots_per_worker)?;
             if settings.share {
                 searcher.keep_solved_from(SOLVED_FROM);
             }
-            let worker = VirtualWorker::new(searcher, slots);
-            Ok(Post { worker, down: Duration::ZERO, up: Duration::ZERO })
+            Ok(searcher)
         };
-        let posts = (0..cluster.workers).map(post).collect::<Result<_, String>>();
-        Ok(World {
-            simulation,
-            cluster,
-            spectator,
-            coordinator,
-            posts: posts.map_err(SimulationError::Search)?,
-            delays: Delays::new(*latency, *rate, *jitter, *seed),
-            queue: TimeQueue::new(),
-            used: Used::default(),
-            so_far: SoFar::default(),
-        })
-    }
-
-    /// Runs until there is an answer or the time is up; returns when that was.
-    fn run(&mut self) -> Result<Duration, SimulationError> {
-        let limit = self.simulation.max_time.unwrap_or(Duration::MAX);
-        let orders = self.coordinator.join(self.cluster, self.simulation.worker_memory);
-        if self.coordinator.end().is_some() {
-            return Ok(Duration::ZERO);
-        }
-        self.send(orders, Duration::ZERO);
-        while let Some((now, happening)) = self.queue.next() {
-            if now > limit {
-                return Ok(limit);
-            }
-            self.so_far.time = now;
-            if self.spectator.look(self.so_far).is_break() {
-                return Err(SimulationError::Stopped);
-            }
-            match happening {
-                Happening::Reported(report) => {
-                    let (done, orders) = self.coordinator.take(report, now);
-                    if self.coordinator.end().is_some() {
-                        return Ok(done);
-                    }
-                    self.send(orders, done);
-                }
-                Happening::Ordered(id, Order::Run(lease, job)) => {
-                    self.post(id).worker.put(lease, job);
-                    self.begin_searches(id, now)?;
-                }
-                Happening::Ordered(id, Order::Stop(lease)) => {
-                    let used = self.post(id).worker.stop(lease, now);
-                    self.used += used;
-                    self.begin_searches(id, now)?;
-                }
-                Happening::Ordered(id, Order::Learn(solved)) => self.post(id).worker.learn(&solved),
-                Happening::Searched(id, lease) => {
-                    self.go_on(id, lease, now)?;
-                    self.begin_searches(id, now)?;
-                }
-            }
-        }
-        Err(SimulationError::Standstill(self.so_far.time))
-    }
-
-    fn into_run(self, end: Duration) -> Run {
-        let mut used = self.used;
-        self.posts.iter().for_each(|post| used += post.worker.in_use(end));
-        Run {
-            cluster: self.cluster,
-            end: self.coordinator.end(),
-            status: self.coordinator.status(end),
-            time: end,
-            searching: used.time,
-            coordinating: self.coordinator.busy(),
-            nodes: used.nodes,
-        }
-    }
-
-    fn post(&mut self, id: WorkerId) -> &mut Post {
-        &mut self.posts[index(id)]
-    }
-
-    fn send(&mut self, orders: Vec<(WorkerId, Order)>, now: Duration) {
-        for (id, order) in orders {
-            let arrives = now.saturating_add(self.delays.message());
-            let post = self.post(id);
-            post.down = post.down.max(arrives);
-            let at = post.down;
-            self.queue.put(at, Happening::Ordered(id, order));
-        }
-    }
-
-    /// Goes on with a search after a part of it, or reports what it found.
-    fn go_on(
-        &mut self,
-        id: WorkerId,
-        lease: LeaseId,
-        now: Duration,
-    ) -> Result<(), SimulationError> {
-        let next = self.post(id).worker.go_on(lease).map_err(SimulationError::Search)?;
-        let (findings, solved, used) = match next {
-            None => return Ok(()),
-            Some(Next::Part(begun)) => {
-                self.await_end(id, begun);
-                return Ok(());
-            }
-            Some(Next::End(findings, solved, used)) => (findings, solved, used),
-        };
-        self.used += used;
-        let arrives = now.saturating_add(self.delays.message());
-        let post = self.post(id);
-        post.up = post.up.max(arrives);
-        let at = post.up;
-        let report = Report { worker: id, lease, findings, elapsed: used.time, solved };
-        self.queue.put(at, Happening::Reported(report));
-        Ok(())
-    }
-
-    /// Begins searches on the free slots of a worker.
-    fn begin_searches(&mut self, id: WorkerId, now: Duration) -> Result<(), SimulationError> {
-        let worker = |world: &mut Self| world.posts[index(id)].worker.begin(now, &mut world.delays);
-        while let Some(begun) = worker(self).map_err(SimulationError::Search)? {
-            self.so_far.jobs += 1;
-            self.await_end(id, begun);
-        }
-        Ok(())
-    }
-
-    fn await_end(&mut self, id: WorkerId, begun: Begun) {
-        self.so_far.nodes += begun.nodes;
-        self.queue.put(begun.ends, Happening::Searched(id, begun.lease));
+        let searchers = (0..cluster.workers).map(searcher).collect::<Result<_, String>>()?;
+        Ok(RealSearches { searching, settings: settings.clone(), memory, searchers })
     }
 }
 
-/// Where in the list of workers a worker is: they are numbered from 1.
-fn index(id: WorkerId) -> usize {
-    id.0 as usize - 1
+impl Behaviour for RealSearches<'_> {
+    fn begin(&mut self, worker: usize, lease: &Lease) -> Result<Box<dyn Search>, String> {
+        let search = PausedSearch::new(self.searchers[worker].clone(), lease.job.clone())?;
+        Ok(Box::new(search))
+    }
+
+    fn search_here(&mut self, job: &Job) -> Result<Findings, String> {
+        let searcher = self.searching.searcher(&self.settings.spec, self.memory, 1)?;
+        searcher.search(job, &mut ())
+    }
+
+    fn learn(&mut self, worker: usize, solved: &[SolvedPosition]) {
+        self.searchers[worker].learn(solved);
+    }
+
+    fn take_solved(&mut self, worker: usize) -> Vec<SolvedPosition> {
+        self.searchers[worker].take_solved()
+    }
 }

@@ -10,7 +10,7 @@ use jlpns_search::search::Observer;
 use jlpns_search::searcher::{STACK_BYTES, Searcher};
 use jlpns_search::{Findings, Job};
 
-/// A search on a thread of its own, which runs only while [`PausedSearch::advance`] waits for it:
+/// A search on a thread of its own, which runs only while [`Search::advance`] waits for it:
 /// of all searches of a run no two run at a time, and their order is that of the calls.
 pub struct PausedSearch {
     /// Lets the thread go on, or dropped, ends it.
@@ -19,10 +19,20 @@ pub struct PausedSearch {
     thread: Option<JoinHandle<()>>,
 }
 
+/// A search on a slot of a worker, or what stands for one.
+pub trait Search {
+    /// Runs the next part.
+    fn advance(&mut self) -> Part;
+
+    /// Ends the search where it is; what is reported of it then, if anything is.
+    fn stop(self: Box<Self>) -> Option<Findings>;
+}
+
 /// How a part of a search ends.
 pub enum Part {
-    /// In a pause, with so many nodes created up to now.
-    Paused(u64),
+    /// In a pause, with so many nodes created up to now, and with what is reported on the way, if
+    /// anything is.
+    Paused(u64, Option<Findings>),
     /// With the search: what it found, or why the job cannot be done at all.
     Ended(Result<Findings, String>),
 }
@@ -44,13 +54,19 @@ impl PausedSearch {
         let thread = thread.map_err(|error| format!("there is no thread for it: {error}"))?;
         Ok(PausedSearch { resume: Some(resume), parts, thread: Some(thread) })
     }
+}
 
-    /// Runs the next part.
-    pub fn advance(&mut self) -> Part {
+impl Search for PausedSearch {
+    fn advance(&mut self) -> Part {
         // If either fails, so did the search.
         let resumed = self.resume.as_ref().and_then(|resume| resume.send(()).ok());
         let part = resumed.and_then(|()| self.parts.recv().ok());
         part.unwrap_or_else(|| Part::Ended(Err("it panicked".to_owned())))
+    }
+
+    /// Nothing: its node is solved or not needed any more.
+    fn stop(self: Box<Self>) -> Option<Findings> {
+        None
     }
 }
 
@@ -73,7 +89,7 @@ struct Pauses {
 
 impl Observer for Pauses {
     fn observe(&mut self, nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
-        let told = self.told.send(Part::Paused(nodes)).is_ok();
+        let told = self.told.send(Part::Paused(nodes, None)).is_ok();
         if told && self.resumed.recv().is_ok() {
             ControlFlow::Continue(())
         } else {

@@ -13,7 +13,8 @@ use jlpns_search::{Algorithm, Findings, Job};
 use jlpns_solve::SolveSettings;
 use proptest::prelude::*;
 
-use super::search::{Part, PausedSearch};
+use super::rate::first_job;
+use super::search::PausedSearch;
 use super::*;
 
 fn simulation(spec: &str, sub_search: Algorithm, job_nodes: u64) -> Simulation {
@@ -133,7 +134,7 @@ fn a_search_in_parts_finds_what_it_finds_as_a_whole() {
     let mut pauses = Vec::new();
     let found = loop {
         match search.advance() {
-            Part::Paused(nodes) => pauses.push(nodes),
+            Part::Paused(nodes, _) => pauses.push(nodes),
             Part::Ended(end) => break end.unwrap(),
         }
     };
@@ -150,7 +151,7 @@ fn a_search_that_is_stopped_leaves_what_it_has_found() {
     let stopped = searcher();
     let mut search = PausedSearch::new(stopped.clone(), job.clone()).unwrap();
     let parts = (0..10).map(|_| search.advance()).collect::<Vec<_>>();
-    assert!(parts.iter().all(|part| matches!(part, Part::Paused(_))));
+    assert!(parts.iter().all(|part| matches!(part, Part::Paused(..))));
     drop(search);
     let rest = stopped.search(&job, &mut GoOn).unwrap();
     assert_eq!(rest.efforts, whole.efforts);

@@ -49,26 +49,44 @@ pub const ADVERSARIES: [Nature; 10] = [
 /// Reports after which one that is late begins to lie.
 const TRUSTED_AFTER: u64 = 15;
 
+/// A worker as its nature has it.
+pub struct Adversary {
+    pub nature: Nature,
+    /// How often it has reported what it did not find, in all its processes.
+    lies: u64,
+    /// How often its present process has reported, and which one that is.
+    reports: u64,
+    life: u64,
+}
+
+impl Adversary {
+    pub fn new(nature: Nature) -> Adversary {
+        Adversary { nature, lies: 0, reports: 0, life: 0 }
+    }
+
+    /// What it reports that has found something, in the process with this number.
+    pub fn report(&mut self, found: &Findings, life: u64, rng: &mut StdRng) -> Findings {
+        if self.life != life {
+            (self.life, self.reports) = (life, 0);
+        }
+        self.reports += 1;
+        let said = self.nature.says(self, found, rng);
+        self.lies += u64::from(said != *found);
+        said
+    }
+}
+
 impl Nature {
-    /// What a worker reports that has found something: `reports` before this one, in the process
-    /// with this number.
-    pub fn report(
-        self,
-        found: &Findings,
-        reports: u64,
-        instance: u64,
-        lies: u64,
-        rng: &mut StdRng,
-    ) -> Findings {
+    fn says(self, worker: &Adversary, found: &Findings, rng: &mut StdRng) -> Findings {
         match self {
             Nature::Honest | Nature::InProgress | Nature::Counting => found.clone(),
             Nature::Contrary => contrary(found),
             Nature::NowAndThen if rng.random_range(0..4) == 0 => contrary(found),
-            Nature::Once if lies == 0 => contrary(found),
+            Nature::Once if worker.lies == 0 => contrary(found),
             Nature::OneChild => wrong_about_one_child(found, rng),
             Nature::Inventive => proved(found, rng.random_range(0..2) == 0),
-            Nature::Late if reports >= TRUSTED_AFTER => contrary(found),
-            Nature::AfterRestart if instance > 1 => contrary(found),
+            Nature::Late if worker.reports >= TRUSTED_AFTER => contrary(found),
+            Nature::AfterRestart if worker.life > 1 => contrary(found),
             Nature::Boastful => {
                 let nodes = if rng.random_range(0..2) == 0 { 1 } else { 1 << 53 };
                 Findings { nodes, ..contrary(found) }

@@ -1,19 +1,26 @@
 //! What is run, and what must be true at the end.
 
+use std::num::NonZero;
 use std::time::Duration;
 
 use jlpns_games::spec::{GameSpec, parse_moves, position_after};
 use jlpns_games::{Bounds, Outcome, with_game};
 use jlpns_search::graph::Selection;
 use jlpns_search::{Algorithm, Initialisation};
+use jlpns_simulate::{CoordinatorCost, Counts, Draws, Faults, Worker, World};
 use jlpns_solve::belief::{BeliefSettings, Confirm};
 use jlpns_solve::{Solve, SolveSettings};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
 use crate::adversary::{ADVERSARIES, Nature};
-use crate::worker::Worker;
-use crate::world::{Counts, Faults, World};
+use crate::behaviour::Searchers;
+
+/// A worker before it is in a world.
+struct Member {
+    worker: Worker,
+    nature: Nature,
+}
 
 /// Small positions with some hundred jobs each.
 const POSITIONS: [(&str, &str); 8] = [
@@ -42,6 +49,7 @@ fn settings(spec: &str, moves: &str) -> SolveSettings {
         journal: true,
         leases_ahead: true,
         snapshot_records: 40,
+        snapshot_slice: 50,
         belief: BeliefSettings { confirm: Confirm::Answer, sample: 0.01, seed: 1 },
         ..SolveSettings::new(spec)
     }
@@ -54,36 +62,56 @@ fn true_value(settings: &SolveSettings) -> Outcome {
     })
 }
 
-fn workers(count: usize, rng: &mut StdRng) -> Vec<Worker> {
-    let slots = |rng: &mut StdRng| rng.random_range(1..=3);
-    (1..=count).map(|number| Worker::new(format!("w{number}"), slots(rng))).collect()
+fn member(number: usize, slots: u32) -> Member {
+    Member { worker: Worker::new(format!("w{number}"), slots, 0), nature: Nature::Honest }
+}
+
+fn workers(count: usize, rng: &mut StdRng) -> Vec<Member> {
+    (1..=count).map(|number| member(number, rng.random_range(1..=3))).collect()
+}
+
+fn world(
+    settings: SolveSettings,
+    faults: Faults,
+    members: impl IntoIterator<Item = Member>,
+    mut rng: StdRng,
+) -> World<Searchers> {
+    // 5 000 nodes a second, and up to 2 ms on the way.
+    let rate = NonZero::new(5_000).expect("it is not 0");
+    let draws = Draws::new(Duration::from_millis(1), rate, 0.9, rng.random());
+    let (workers, natures): (Vec<_>, Vec<_>) =
+        members.into_iter().map(|member| (member.worker, member.nature)).unzip();
+    let searchers = Searchers::new(settings.spec.clone(), natures, rng.random());
+    let cost = CoordinatorCost::Fixed(Duration::ZERO);
+    World::new(settings, cost, draws, Some(faults), workers, searchers).expect("legal moves")
 }
 
 /// Runs a cluster to its end, looking at everything after each step.
-fn run(mut world: World) -> Counts {
-    let value = true_value(&world.settings);
-    let mut seen = 0;
-    while !world.over {
-        assert!(world.step(), "something happens until the end");
+fn run(mut world: World<Searchers>, most_steps: u64) -> World<Searchers> {
+    let value = true_value(world.settings());
+    while !world.is_over() {
+        assert!(world.step().expect("jobs can be done"), "something happens until the end");
         world.check();
-        seen += 1;
-        assert!(seen < 1_000_000, "the solve comes to an end: {:?}", world.counts);
+        assert!(world.counts().steps < most_steps, "it comes to an end: {:?}", world.counts());
     }
-    let solve = world.solve.as_ref().expect("it has ended, and runs");
+    let solve = world.solve().expect("it has ended, and runs");
     let end = solve.end().expect("it is over");
-    assert_eq!(end.bounds, Bounds::exactly(value), "{:?}", world.counts);
-    let quarantined = solve.status(Duration::ZERO).quarantined;
-    assert!(quarantined.is_empty(), "all are honest: {quarantined:?}");
-    world.sum_up()
+    assert_eq!(end.bounds, Bounds::exactly(value), "{:?}", world.counts());
+    world
+}
+
+/// The machines that are put out at the end, by the names of their workers.
+fn quarantined(world: &World<Searchers>) -> Vec<String> {
+    world.solve().expect("it runs").status(Duration::ZERO).quarantined
 }
 
 /// What the journal holds is the solve that it is of.
-fn check_journal(world: &World) {
-    let (snapshots, records) = world.disk.read();
-    let settings = world.settings.clone();
+fn check_journal(world: &World<Searchers>) {
+    let (snapshots, records) = world.journal();
+    let settings = world.settings().clone();
     let anew = Solve::resume(settings, 0, snapshots, records).expect("it can be taken up");
     let now = Duration::ZERO;
-    let solve = world.solve.as_ref().expect("it runs");
+    let solve = world.solve().expect("it runs");
     let (one, other) = (anew.status(now), solve.status(now));
     assert_eq!((&one.lower, &one.upper), (&other.lower, &other.upper));
 }
@@ -168,7 +196,9 @@ fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
         let count = rng.random_range(1..8);
         let workers = workers(count, &mut rng);
         let faults = any_faults(&mut rng);
-        run(World::new(settings, faults, workers, rng))
+        let world = run(world(settings, faults, workers, rng), 1_000_000);
+        assert!(quarantined(&world).is_empty(), "all are honest: {:?}", quarantined(&world));
+        world.counts()
     });
     let mut sum = Counts::default();
     for counts in all {
@@ -205,16 +235,8 @@ fn a_liar_is_found_out_and_what_it_said_does_not_count() {
         } else {
             Faults { until: Duration::from_secs(100), ..any_faults(&mut rng) }
         };
-        let mut world = World::new(settings, faults, workers, rng);
-        let value = true_value(&world.settings);
-        while !world.over && world.step() {
-            world.check();
-            assert!(world.counts.steps < 300_000, "it comes to an end: {:?}", world.counts);
-        }
-        let solve = world.solve.as_ref().expect("it runs at its end");
-        let end = solve.end().expect("it is over");
-        let quarantined = solve.status(Duration::ZERO).quarantined;
-        assert_eq!(end.bounds, Bounds::exactly(value), "{:?}", world.counts);
+        let world = run(world(settings, faults, workers, rng), 300_000);
+        let quarantined = quarantined(&world);
         assert!(quarantined.iter().all(|name| name == "w1"), "{quarantined:?}");
         found_out += quarantined.len();
     }
@@ -241,7 +263,7 @@ fn no_adversary_makes_a_wrong_value_come_out() {
         for index in 0..liars {
             workers[index].nature = pick(&mut rng, &ADVERSARIES);
             if together {
-                workers[index].machine = workers[0].machine.clone();
+                workers[index].worker.machine = workers[0].worker.machine.clone();
                 workers[index].nature = workers[0].nature;
             }
         }
@@ -251,26 +273,17 @@ fn no_adversary_makes_a_wrong_value_come_out() {
                 worker.nature = pick(&mut rng, &[Nature::Counting, Nature::InProgress]);
             }
         }
-        let liars: Vec<String> = workers[..liars].iter().map(|liar| liar.name.clone()).collect();
+        let liars: Vec<String> =
+            workers[..liars].iter().map(|liar| liar.worker.name.clone()).collect();
         let faults = if rng.random_range(0..2) == 0 {
             Faults::default()
         } else {
             Faults { until: Duration::from_secs(100), ..any_faults(&mut rng) }
         };
-        let mut world = World::new(settings, faults, workers, rng);
-        let value = true_value(&world.settings);
-        while !world.over && world.step() {
-            world.check();
-            assert!(world.counts.steps < 400_000, "it comes to an end: {:?}", world.counts);
-        }
-        let solve = world.solve.as_ref().expect("it runs at its end");
-        let end = solve.end().unwrap_or_else(|| {
-            panic!("{liars:?} {:?} {:#?}", world.counts, solve.status(Duration::ZERO))
-        });
-        assert_eq!(end.bounds, Bounds::exactly(value), "{liars:?} {:?}", world.counts);
-        let quarantined = solve.status(Duration::ZERO).quarantined;
+        let world = run(world(settings, faults, workers, rng), 400_000);
+        let quarantined = quarantined(&world);
         assert!(quarantined.iter().all(|name| liars.contains(name)), "{quarantined:?} {liars:?}");
-        (world.counts.lies, quarantined.len())
+        (world.behaviour.lies, quarantined.len())
     });
     let lies: u64 = all.iter().map(|(lies, _)| lies).sum();
     let found_out: usize = all.iter().map(|(_, found_out)| found_out).sum();
@@ -286,7 +299,7 @@ fn ten_thousand_workers_in_one_thread() {
         let mut settings = settings("connect4:7x6", "");
         settings.job_nodes = 20;
         settings.snapshot_records = 2_000;
-        let workers = (1..=10_000).map(|number| Worker::new(format!("w{number}"), 1));
+        let workers = (1..=10_000).map(|number| member(number, 1));
         let faults = Faults {
             worker_crash: Some(Duration::from_millis(5)),
             coordinator_crash: Some(Duration::from_millis(250)),
@@ -299,19 +312,19 @@ fn ten_thousand_workers_in_one_thread() {
             until: Duration::from_secs(3600),
             ..Faults::default()
         };
-        let mut world = World::new(settings, faults, workers, rng);
-        while world.counts.steps < 200_000 {
-            assert!(world.step() && !world.over);
-            if world.counts.steps.is_multiple_of(20_000) {
+        let mut world = world(settings, faults, workers, rng);
+        for step in 1..=200_000 {
+            assert!(world.step().expect("jobs can be done") && !world.is_over());
+            if step % 20_000 == 0 {
                 world.check();
             }
         }
-        let busy = world.workers().iter().filter(|worker| !worker.running.is_empty()).count();
-        let counts = world.sum_up();
+        let busy = world.workers().iter().filter(|worker| worker.is_busy()).count();
+        let counts = world.counts();
         println!("{busy} workers search; {counts:#?}");
         assert!(counts.worker_crashes > 0 && counts.reports_kept > 0, "{counts:#?}");
         crashes += counts.coordinator_crashes;
-        if world.solve.is_some() {
+        if world.solve().is_some() {
             check_journal(&world);
         }
     }

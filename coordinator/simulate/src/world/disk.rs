@@ -1,4 +1,4 @@
-//! The journal of a virtual coordinator: what is durable survives its crashes.
+//! The journal of a virtual coordinator, whose commits take time: what is durable survives its crashes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

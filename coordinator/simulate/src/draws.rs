@@ -1,4 +1,4 @@
-//! How long messages and searches take.
+//! All that is drawn at random in a run, above all how long messages and searches take.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Draws the virtual times of a run, the same for the same seed on every machine.
+/// What is drawn in a run, the same for the same seed on every machine.
 #[derive(Debug)]
-pub struct Delays {
+pub struct Draws {
     latency: Duration,
     rate: NonZero<u64>,
     jitter: f64,
     rng: Xoshiro256PlusPlus,
 }
 
-impl Delays {
+impl Draws {
     /// Messages take `latency`, searches their nodes over `rate` (nodes a second). Each single one
     /// takes up to `jitter` of that less or more; `jitter` is a share from 0 to 1.
-    pub fn new(latency: Duration, rate: NonZero<u64>, jitter: f64, seed: u64) -> Delays {
-        Delays { latency, rate, jitter, rng: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    pub fn new(latency: Duration, rate: NonZero<u64>, jitter: f64, seed: u64) -> Draws {
+        Draws { latency, rate, jitter, rng: Xoshiro256PlusPlus::seed_from_u64(seed) }
     }
 
     /// The time that the next message takes on its way.
@@ -30,6 +30,16 @@ impl Delays {
     /// How fast the next search is.
     pub fn pace(&mut self) -> Pace {
         Pace { rate: self.rate, factor: self.factor() }
+    }
+
+    /// A time of at most `most`.
+    pub fn up_to(&mut self, most: Duration) -> Duration {
+        Duration::from_micros(self.rng.random_range(0..=most.as_micros() as u64))
+    }
+
+    /// A number less than `count`.
+    pub fn below(&mut self, count: usize) -> usize {
+        self.rng.random_range(0..count)
     }
 
     fn spread(&mut self, usual: Duration) -> Duration {
@@ -74,28 +84,28 @@ mod tests {
 
     use super::*;
 
-    fn delays(jitter: f64, seed: u64) -> Delays {
+    fn draws(jitter: f64, seed: u64) -> Draws {
         let rate = NonZero::new(2_000_000).unwrap();
-        Delays::new(Duration::from_millis(3), rate, jitter, seed)
+        Draws::new(Duration::from_millis(3), rate, jitter, seed)
     }
 
     #[test]
     fn without_jitter_times_are_exact() {
-        let mut delays = delays(0.0, 7);
-        assert_eq!(delays.message(), Duration::from_millis(3));
-        assert_eq!(delays.pace().time(100_000), Duration::from_millis(50));
-        assert_eq!(delays.pace().time(0), Duration::ZERO);
+        let mut draws = draws(0.0, 7);
+        assert_eq!(draws.message(), Duration::from_millis(3));
+        assert_eq!(draws.pace().time(100_000), Duration::from_millis(50));
+        assert_eq!(draws.pace().time(0), Duration::ZERO);
     }
 
     #[test]
     fn seeds_differ() {
-        assert_ne!(delays(0.1, 1).message(), delays(0.1, 2).message());
+        assert_ne!(draws(0.1, 1).message(), draws(0.1, 2).message());
     }
 
     proptest! {
         #[test]
         fn times_stay_within_the_jitter(seed: u64, jitter in 0.0..=1.0, nodes in 0..1_000_000u64) {
-            let (exact, mut drawn) = (delays(0.0, 0).pace().time(nodes), delays(jitter, seed));
+            let (exact, mut drawn) = (draws(0.0, 0).pace().time(nodes), draws(jitter, seed));
             let difference = drawn.pace().time(nodes).abs_diff(exact).as_secs_f64();
             prop_assert!(difference <= exact.as_secs_f64() * jitter + 1e-9);
         }

@@ -1,0 +1,137 @@
+//! Messages, which may be lost, doubled or late, and the coordinator's end of a connection.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jlpns_search::{Findings, SolvedPosition};
+use jlpns_solve::{Event, LeaseId, Refusal, WorkerId};
+
+use super::{Behaviour, Faults, Happening, Lease, Report, World};
+
+#[derive(Clone)]
+pub(super) enum ToCoordinator {
+    Hello,
+    Renew(Vec<LeaseId>),
+    Progress(LeaseId, Findings),
+    Report(Rc<Report>),
+    Decline(LeaseId),
+}
+
+#[derive(Clone)]
+pub(super) enum ToWorker {
+    Welcome,
+    Lease(Lease),
+    Cancel(LeaseId),
+    Learn(Arc<[SolvedPosition]>),
+    Acknowledged(LeaseId),
+    Closed { refused: bool },
+    Over,
+}
+
+/// When the last message of each direction of a worker's stream arrives: the next one arrives no
+/// earlier, where nothing fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stream {
+    up: Duration,
+    down: Duration,
+}
+
+impl<B: Behaviour> World<B> {
+    pub(super) fn send_up(&mut self, connection: WorkerId, message: ToCoordinator) {
+        let happening = Happening::ToCoordinator(connection, message);
+        if self.faults.is_some() {
+            return self.send_with_faults(self.now, happening);
+        }
+        let arrives = self.now.saturating_add(self.draws.message());
+        let owner = self.owner(connection);
+        let up = &mut self.workers[owner].stream.up;
+        *up = arrives.max(*up);
+        self.queue.put(*up, happening);
+    }
+
+    /// Sends something to a worker when the coordinator is done with what has reached it.
+    pub(super) fn send_down(&mut self, connection: WorkerId, message: ToWorker) {
+        let leaves = self.now.max(self.coordinator.free_at);
+        let happening = Happening::ToWorker(connection, message);
+        if self.faults.is_some() {
+            return self.send_with_faults(leaves, happening);
+        }
+        let arrives = leaves.saturating_add(self.draws.message());
+        let owner = self.owner(connection);
+        let down = &mut self.workers[owner].stream.down;
+        *down = arrives.max(*down);
+        self.queue.put(*down, happening);
+    }
+
+    /// Sends something over a network that may lose, double or delay it, and keeps no order.
+    fn send_with_faults(&mut self, leaves: Duration, happening: Happening) {
+        let Some(Faults { lost, late, doubled, .. }) = self.faults else { return };
+        if self.chance(lost) {
+            self.counts.lost += 1;
+            return;
+        }
+        let mut arrives = leaves + self.draws.message();
+        if self.chance(late) {
+            self.counts.late += 1;
+            arrives += self.draws.up_to(Duration::from_secs(20));
+        }
+        if self.chance(doubled) {
+            self.counts.doubled += 1;
+            let again = arrives + self.draws.up_to(Duration::from_secs(5));
+            self.queue.put(again, happening.clone());
+        }
+        self.queue.put(arrives, happening);
+    }
+
+    pub(super) fn at_coordinator(&mut self, worker: WorkerId, message: ToCoordinator) {
+        if self.coordinator.solve.is_none() {
+            return;
+        }
+        if self.now < self.coordinator.frozen_until {
+            let happening = Happening::ToCoordinator(worker, message);
+            return self.queue.put(self.coordinator.frozen_until, happening);
+        }
+        if let ToCoordinator::Hello = message {
+            return self.join(worker);
+        }
+        if !self.coordinator.open.contains(&worker) {
+            return;
+        }
+        match message {
+            ToCoordinator::Hello => {}
+            ToCoordinator::Renew(leases) => self.tell(Event::Renewed { worker, leases }),
+            ToCoordinator::Progress(lease, findings) => {
+                self.tell(Event::Progress { worker, lease, findings });
+            }
+            ToCoordinator::Decline(lease) => self.tell(Event::Declined { worker, lease }),
+            ToCoordinator::Report(report) => self.take(worker, Rc::unwrap_or_clone(report)),
+        }
+    }
+
+    /// A worker joins, unless it has given up this connection or has joined.
+    pub(super) fn join(&mut self, connection: WorkerId) {
+        let worker = self.owner(connection);
+        let given_up = self.workers[worker].connection != Some(connection);
+        if given_up || self.coordinator.open.contains(&connection) {
+            return;
+        }
+        // Processes of one worker differ, and so do those of different workers.
+        let instance = self.workers[worker].life * self.workers.len() as u64 + worker as u64;
+        let event = Event::Joined { worker: connection, info: self.workers[worker].info(instance) };
+        let time = self.time();
+        let Some(solve) = &mut self.coordinator.solve else { return };
+        match solve.handle(event, time) {
+            Ok(()) => {
+                self.coordinator.open.insert(connection);
+                if self.faults.is_some() {
+                    self.send_down(connection, ToWorker::Welcome);
+                }
+            }
+            Err(Refusal::Quarantined { .. }) => {
+                self.send_down(connection, ToWorker::Closed { refused: true });
+            }
+            Err(other) => panic!("a hello is refused: {other}"),
+        }
+    }
+}
