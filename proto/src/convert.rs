@@ -4,6 +4,7 @@
 //! comes out has the shape that the contract promises. Whether its moves are legal and its
 //! thresholds are the ones asked is for those to check who know the game and the question.
 
+use jlpns_games::outcome::{MAX_OUTCOMES, MAX_THRESHOLDS};
 use jlpns_games::{Bounds, Move, Outcome, Threshold};
 use jlpns_search::search::Growth;
 use jlpns_search::{
@@ -13,8 +14,6 @@ use jlpns_search::{
 
 use crate::{MAX_BATCH, MAX_LABEL, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
 
-/// The most thresholds that a question can ask: a scale has at most 255 outcomes.
-const MAX_THRESHOLDS: usize = 254;
 /// The most children that findings can have: one for each move code.
 const MAX_CHILDREN: usize = 1 << 16;
 
@@ -163,7 +162,7 @@ pub fn label(field: &'static str, text: &str) -> Result<(), WireError> {
 }
 
 fn outcome(field: &'static str, index: u32) -> Result<Outcome, WireError> {
-    Ok(Outcome(in_range(field, u64::from(index), 0, 254)? as u8))
+    Ok(Outcome(in_range(field, u64::from(index), 0, MAX_THRESHOLDS as u64)? as u8))
 }
 
 fn move_code(field: &'static str, code: u32) -> Result<Move, WireError> {
@@ -251,7 +250,8 @@ impl TryFrom<v1::Question> for Question {
     fn try_from(question: v1::Question) -> Result<Question, WireError> {
         match question.kind.ok_or(WireError::Missing("question.kind"))? {
             v1::question::Kind::Threshold(threshold) => {
-                let index = in_range("question.threshold", u64::from(threshold), 0, 255)?;
+                let index =
+                    in_range("question.threshold", u64::from(threshold), 0, MAX_OUTCOMES as u64)?;
                 Ok(Question::Threshold(Threshold(index as u8)))
             }
             v1::question::Kind::Value(bounds) => {
@@ -288,7 +288,8 @@ impl TryFrom<v1::SolvedPosition> for SolvedPosition {
     type Error = WireError;
 
     fn try_from(solved: v1::SolvedPosition) -> Result<SolvedPosition, WireError> {
-        let threshold = in_range("solved.threshold", u64::from(solved.threshold), 0, 255)?;
+        let threshold =
+            in_range("solved.threshold", u64::from(solved.threshold), 0, MAX_OUTCOMES as u64)?;
         Ok(SolvedPosition {
             key: u128::from(solved.key_high) << 64 | u128::from(solved.key_low),
             threshold: Threshold(threshold as u8),

@@ -97,11 +97,22 @@ impl Bounds {
     }
 }
 
+/// The most outcomes that a game can have: the threshold above the best one still fits its byte.
+pub const MAX_OUTCOMES: usize = u8::MAX as usize;
+
+/// The most thresholds that a question can ask: one for each outcome but the worst.
+pub const MAX_THRESHOLDS: usize = MAX_OUTCOMES - 1;
+
 /// The outcomes of a game, worst for Max first, with the names that users read and type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeScale {
     outcomes: Vec<(String, Option<i32>)>,
 }
+
+/// So many outcomes are no scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a game has 2 to {MAX_OUTCOMES} different outcomes, not {0}")]
+pub struct ScaleError(pub usize);
 
 /// Why a goal or an outcome could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -115,20 +126,35 @@ pub enum GoalError {
 }
 
 impl OutcomeScale {
-    /// A scale of names, worst first; at least two, at most 255.
-    pub fn named<S: Into<String>>(names: impl IntoIterator<Item = S>) -> OutcomeScale {
-        let outcomes: Vec<_> = names.into_iter().map(|n| (n.into(), None)).collect();
-        assert!((2..=255).contains(&outcomes.len()), "a scale has 2 to 255 outcomes");
-        OutcomeScale { outcomes }
+    /// A scale of names that are known when the program is compiled, worst first: the compiler checks
+    /// that there are enough of them, and not too many.
+    pub fn named<S: Into<String>, const COUNT: usize>(names: [S; COUNT]) -> OutcomeScale {
+        const { assert!(COUNT >= 2 && COUNT <= MAX_OUTCOMES, "a scale has 2 to 255 outcomes") };
+        OutcomeScale { outcomes: names.into_iter().map(|name| (name.into(), None)).collect() }
     }
 
-    /// A scale of scores, each named by its number; at least two, at most 255, in any order.
-    pub fn scores(scores: impl IntoIterator<Item = i32>) -> OutcomeScale {
+    /// A scale of names, worst first.
+    pub fn from_names<S: Into<String>>(
+        names: impl IntoIterator<Item = S>,
+    ) -> Result<OutcomeScale, ScaleError> {
+        OutcomeScale::new(names.into_iter().map(|name| (name.into(), None)).collect())
+    }
+
+    /// A scale of scores in any order, each named by its number.
+    pub fn scores(scores: impl IntoIterator<Item = i32>) -> Result<OutcomeScale, ScaleError> {
         let mut scores: Vec<_> = scores.into_iter().collect();
         scores.sort_unstable();
         scores.dedup();
-        assert!((2..=255).contains(&scores.len()), "a scale has 2 to 255 outcomes");
-        OutcomeScale { outcomes: scores.into_iter().map(|s| (s.to_string(), Some(s))).collect() }
+        OutcomeScale::new(
+            scores.into_iter().map(|score| (score.to_string(), Some(score))).collect(),
+        )
+    }
+
+    fn new(outcomes: Vec<(String, Option<i32>)>) -> Result<OutcomeScale, ScaleError> {
+        match outcomes.len() {
+            2..=MAX_OUTCOMES => Ok(OutcomeScale { outcomes }),
+            count => Err(ScaleError(count)),
+        }
     }
 
     /// The number of outcomes.
@@ -255,7 +281,7 @@ mod tests {
         let named = OutcomeScale::named(["loss", "draw", "win"]);
         assert_eq!(named.parse_goal(" >= Draw"), Ok(Goal::AtLeast(Outcome(1))));
         assert_eq!(named.parse_goal("<=loss"), Ok(Goal::AtMost(Outcome(0))));
-        let scores = OutcomeScale::scores([2, 1, -1, -2]);
+        let scores = OutcomeScale::scores([2, 1, -1, -2]).unwrap();
         assert_eq!(scores.parse_goal(">=-2"), Ok(Goal::AtLeast(Outcome(0))));
         assert_eq!(scores.parse_goal(">=0"), Ok(Goal::AtLeast(Outcome(2))));
         assert_eq!(scores.parse_goal("<=0"), Ok(Goal::AtMost(Outcome(1))));
@@ -265,6 +291,22 @@ mod tests {
         for bad in ["", "draw", "=draw", "-1"] {
             assert!(matches!(named.parse_goal(bad), Err(GoalError::NoComparison(..))), "{bad}");
         }
+    }
+
+    #[test]
+    fn too_few_or_too_many_outcomes_are_refused() {
+        let scores = |count: i32| OutcomeScale::scores(0..count).map(|scale| scale.len());
+        assert_eq!(scores(1), Err(ScaleError(1)));
+        assert_eq!(scores(2), Ok(2));
+        assert_eq!(scores(255), Ok(255));
+        let names = |count: usize| OutcomeScale::from_names((0..count).map(|n| n.to_string()));
+        assert_eq!(names(255).map(|scale| scale.best()), Ok(Outcome(254)));
+        assert_eq!(
+            names(256).unwrap_err().to_string(),
+            "a game has 2 to 255 different outcomes, not 256"
+        );
+        let same = OutcomeScale::scores([3, 3, 3]);
+        assert_eq!(same, Err(ScaleError(1)));
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub use games::{BUILT_IN, GameFamily, Games};
 
 use crate::connect4::{self, Connect4};
 use crate::dyn_game::DynGame;
+use crate::outcome::ScaleError;
 use crate::woodpush::{self, Woodpush};
 use crate::{Game, Move, MoveList};
 
@@ -65,6 +66,9 @@ pub enum SpecError {
     /// A bad length or board.
     #[error(transparent)]
     Woodpush(#[from] woodpush::BoardError),
+    /// More outcomes than a game can have, or fewer.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
     /// Why a game from outside this crate refuses its spec, in a sentence of its own.
     #[error("{0}")]
     Refused(String),

@@ -4,52 +4,15 @@
 //! A node's numbers are one [`EffortPair`] for each threshold of the search, ascending. PNS is
 //! the case of one threshold.
 
-use std::fmt::Debug;
+mod width;
+
 use std::ops::Range;
 
 use jlpns_games::{Game, Move, Outcome, Player, Survey, Threshold};
+pub use width::{Many, One, Several, ThresholdSet, Two, Width};
 
 use crate::effort::{Effort, EffortPair, EffortSum};
 use crate::job::{ChildFindings, Initialisation, Question};
-
-/// How many thresholds a node has numbers for: known to the compiler or not.
-pub trait Width: Copy + Debug + Send + Sync + 'static {
-    /// The number of thresholds.
-    fn get(self) -> usize;
-}
-
-/// One threshold: proof-number search.
-#[derive(Clone, Copy, Debug)]
-pub struct One;
-
-/// Two thresholds: three outcomes, as most games have that can be drawn.
-#[derive(Clone, Copy, Debug)]
-pub struct Two;
-
-/// Any number of thresholds.
-#[derive(Clone, Copy, Debug)]
-pub struct Several(pub usize);
-
-impl Width for One {
-    #[inline(always)]
-    fn get(self) -> usize {
-        1
-    }
-}
-
-impl Width for Two {
-    #[inline(always)]
-    fn get(self) -> usize {
-        2
-    }
-}
-
-impl Width for Several {
-    #[inline(always)]
-    fn get(self) -> usize {
-        self.0
-    }
-}
 
 /// How the nodes of one search get their numbers: the thresholds asked, and the initialisation.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +28,7 @@ impl<W: Width> Evaluation<W> {
     pub fn new(question: Question, width: W, initialisation: Initialisation) -> Evaluation<W> {
         let (first, count) = question.thresholds();
         assert_eq!(count, width.get(), "one pair for each threshold asked");
+        assert!(count <= W::Set::MOST, "a width whose sets hold all thresholds");
         Evaluation { first, width, initialisation, knowledge: false }
     }
 

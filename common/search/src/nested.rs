@@ -5,9 +5,9 @@ use std::ops::{ControlFlow, Range};
 
 use jlpns_games::{Bounds, Game, Outcome, Threshold};
 
-use crate::efforts::{One, Several, Width};
+use crate::efforts::Width;
 use crate::tree::{Knowledge, Tree};
-use crate::{Effort, EffortPair, Findings, Initialisation, Question};
+use crate::{Effort, EffortPair, Findings, Initialisation, Question, with_width};
 
 /// The bytes of a node of a search for one threshold.
 pub(crate) const NODE_BYTES: u64 = 16;
@@ -47,17 +47,10 @@ pub(crate) fn nested<G: Game>(
 ) -> Nested {
     let Start { question, initialisation, knowledge } = start;
     let capacity = usize::MAX;
-    match question.thresholds().1 {
-        1 => {
-            let tree = Tree::new(game, position, question, One, initialisation, capacity);
-            grow(tree.with_knowledge(knowledge), limits, check)
-        }
-        count => {
-            let width = Several(count);
-            let tree = Tree::new(game, position, question, width, initialisation, capacity);
-            grow(tree.with_knowledge(knowledge), limits, check)
-        }
-    }
+    with_width!(question.thresholds().1, width => {
+        let tree = Tree::new(game, position, question, width, initialisation, capacity);
+        grow(tree.with_knowledge(knowledge), limits, check)
+    })
 }
 
 fn grow<G: Game, W: Width>(

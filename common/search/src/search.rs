@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use jlpns_games::{Game, Threshold};
 
 use crate::depth_first::Setting;
-use crate::efforts::{One, Several, Width};
+use crate::efforts::Width;
 use crate::graph::{Graph, GraphSettings, Selection};
 use crate::tree::{Knowledge, Tree};
 use crate::watch::Watch;
 use crate::{
     Algorithm, Findings, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2,
-    halving, pds, pn2, pns,
+    halving, pds, pn2, pns, with_width,
 };
 
 /// Whether best-first searches merge positions that are reached by several ways.
@@ -225,10 +225,9 @@ fn search_once<G: Game>(
                 pds::SecondLevel { growth: settings.growth(), memory: settings.memory };
             pds::search(setting(threshold, true), position, Some(second_level), &mut watch)
         }
-        _ => match question.thresholds().1 {
-            1 => best_first(game, position, question, One, settings, &mut watch),
-            count => best_first(game, position, question, Several(count), settings, &mut watch),
-        },
+        _ => with_width!(question.thresholds().1, width => {
+            best_first(game, position, question, width, settings, &mut watch)
+        }),
     }
 }
 

@@ -1,6 +1,8 @@
 //! A cluster in one thread: workers that join, work, fall silent, come back late, lie and leave,
 //! in an order that comes from a seed; and the checks that hold after every step.
 
+mod many_outcomes;
+
 use std::collections::HashSet;
 
 use jlpns_games::spec::{GameSpec, parse_moves, position_after};

@@ -2,9 +2,9 @@
 
 use jlpns_games::spec::{GameSpec, MoveError, position_after};
 use jlpns_games::{Game, Move, Threshold, with_game};
-use jlpns_search::efforts::{One, Several, Two, Width};
+use jlpns_search::efforts::Width;
 use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
-use jlpns_search::{EffortPair, Findings, Question};
+use jlpns_search::{EffortPair, Findings, Question, with_width};
 
 use crate::belief::{Basis, Claims, Proofs};
 
@@ -111,13 +111,9 @@ pub fn top_level(
     with_game!(spec.game(), game => {
         let position = position_after(game, moves)?;
         let (game, prefix) = (game.clone(), moves.to_vec());
-        Ok(match question.thresholds().1 {
-            1 => rooted(Graph::new(game, position, question, One, settings), prefix),
-            2 => rooted(Graph::new(game, position, question, Two, settings), prefix),
-            several => {
-                rooted(Graph::new(game, position, question, Several(several), settings), prefix)
-            }
-        })
+        Ok(with_width!(question.thresholds().1, width => {
+            rooted(Graph::new(game, position, question, width, settings), prefix)
+        }))
     })
 }
 
@@ -132,14 +128,9 @@ pub fn restored(
     with_game!(spec.game(), game => {
         let position = position_after(game, moves)?;
         let (game, prefix) = (game.clone(), moves.to_vec());
-        Ok(match question.thresholds().1 {
-            1 => rooted(Graph::restore(game, position, question, One, settings, tree)?, prefix),
-            2 => rooted(Graph::restore(game, position, question, Two, settings, tree)?, prefix),
-            several => {
-                let width = Several(several);
-                rooted(Graph::restore(game, position, question, width, settings, tree)?, prefix)
-            }
-        })
+        Ok(with_width!(question.thresholds().1, width => {
+            rooted(Graph::restore(game, position, question, width, settings, tree)?, prefix)
+        }))
     })
 }
 
@@ -159,7 +150,7 @@ fn rooted<G: Game, W: Width>(graph: Graph<G, W>, prefix: Vec<Move>) -> Box<dyn T
 }
 
 /// A graph whose root lies some moves into the game.
-struct Rooted<G: Game, W> {
+struct Rooted<G: Game, W: Width> {
     graph: Graph<G, W>,
     /// The moves to the root.
     prefix: Vec<Move>,

@@ -125,7 +125,8 @@ impl Woodpush {
             _ => {}
         }
         let (left, right) = (board.left.count_ones() as i32, board.right.count_ones() as i32);
-        let scale = OutcomeScale::scores((-right..=left).filter(|&score| score != 0));
+        let scale = OutcomeScale::scores((-right..=left).filter(|&score| score != 0))
+            .expect("-1 and 1 are scores, and there are no more than cells");
         let outcome = |score| scale.with_score(score).expect("both sides have pieces");
         Ok(Woodpush {
             cells: cells as u32,

@@ -7,14 +7,14 @@
 use jlpns_games::{Game, Player};
 
 use crate::effort::{Effort, EffortPair};
-use crate::efforts::{Width, for_player};
+use crate::efforts::{ThresholdSet, Width, for_player};
 use crate::graph::store::Mark;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
 
 /// The change of one child.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Change<'a> {
+pub(super) struct Change<'a, S> {
     /// The child's depth.
     pub depth: u16,
     /// The numbers of it that its parents have seen.
@@ -22,15 +22,15 @@ pub(super) struct Change<'a> {
     /// Its numbers now.
     pub now: &'a [EffortPair],
     /// The locked thresholds that its parents have seen.
-    pub locked: u32,
+    pub locked: S,
     /// Those locked now.
-    pub locks_now: u32,
+    pub locks_now: S,
 }
 
-impl Change<'_> {
+impl<S: ThresholdSet> Change<'_, S> {
     /// Whether nothing has changed for the threshold at `index`.
     fn is_none(&self, index: usize) -> bool {
-        self.seen[index] == self.now[index] && (self.locked ^ self.locks_now) >> index & 1 == 0
+        self.seen[index] == self.now[index] && self.locked.has(index) == self.locks_now.has(index)
     }
 
     /// The pair of a parent with `player` to move that is not locked, for the threshold at
@@ -43,8 +43,8 @@ impl Change<'_> {
             return None;
         }
         // A locked child cannot be chosen.
-        let choice = |locked: u32, wanted: Effort| {
-            if locked >> index & 1 == 0 { wanted } else { Effort::INFINITY }
+        let choice = |locked: S, wanted: Effort| {
+            if locked.has(index) { Effort::INFINITY } else { wanted }
         };
         let (was, is) = (choice(self.locked, was_wanted), choice(self.locks_now, is_wanted));
         let least = match is < least {
@@ -69,7 +69,7 @@ fn moved(sum: Effort, was: Effort, is: Effort) -> Option<Effort> {
 impl<G: Game, W: Width> Graph<G, W> {
     /// Has a parent take over the change of one child: it is on the worklist afterwards, if it
     /// changes with it or may do so.
-    pub(super) fn take_over(&mut self, parent: NodeId, change: &Change) {
+    pub(super) fn take_over(&mut self, parent: NodeId, change: &Change<W::Set>) {
         if self.store.has(parent, Mark::Rescan) {
             return;
         }
@@ -85,8 +85,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             if pair.is_solved() || change.is_none(index) {
                 continue;
             }
-            let new =
-                if locked >> index & 1 == 0 { change.apply(player, *pair, index) } else { None };
+            let new = if locked.has(index) { None } else { change.apply(player, *pair, index) };
             match new {
                 Some(new) => *pair = new,
                 None => return self.enqueue(parent),

@@ -3,7 +3,7 @@
 use jlpns_games::{Game, MoveList};
 
 use crate::effort::Effort;
-use crate::efforts::{Width, for_player};
+use crate::efforts::{ThresholdSet, Width, for_player};
 use crate::graph::store::Mark;
 use crate::graph::{Graph, NodeId};
 
@@ -34,10 +34,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let mut least = Effort::INFINITY;
         for (index, child) in self.store.children(node).enumerate() {
             let wanted = for_player(player, self.store.pair(child, threshold)).0;
-            if wanted <= least
-                && !wanted.is_infinite()
-                && self.locks.get(child) >> threshold & 1 == 0
-            {
+            if wanted <= least && !wanted.is_infinite() && !self.locks.get(child).has(threshold) {
                 (best, least) = (Some((child, index)), wanted);
                 self.store.load_key(child);
             }

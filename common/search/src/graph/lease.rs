@@ -3,7 +3,7 @@
 use jlpns_games::Game;
 
 use crate::effort::{Effort, EffortPair};
-use crate::efforts::Width;
+use crate::efforts::{ThresholdSet, Width};
 use crate::graph::store::Mark;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
@@ -76,7 +76,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             self.actual.insert(node, seen.clone());
         }
         self.lock(node);
-        self.note_change_from(node, &seen, 0);
+        self.note_change_from(node, &seen, W::Set::default());
         self.update_noted();
     }
 
@@ -99,7 +99,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         if let Some(actual) = self.actual.remove(&node) {
             self.store.pairs_mut(node).copy_from_slice(&actual);
         }
-        self.locks.set(node, 0);
+        self.locks.set(node, W::Set::default());
         self.note_change_from(node, &seen, locked);
         true
     }
@@ -126,8 +126,9 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     fn lock(&mut self, node: NodeId) {
         if self.settings.selection == Selection::Locking {
-            let open = self.store.pairs(node).iter().enumerate();
-            let locked = open.filter(|(_, pair)| !pair.is_solved()).map(|(i, _)| 1 << i).sum();
+            let mut locked = W::Set::default();
+            let pairs = self.store.pairs(node).iter().enumerate();
+            pairs.filter(|(_, pair)| !pair.is_solved()).for_each(|(index, _)| locked.insert(index));
             self.locks.set(node, locked);
         }
     }

@@ -77,18 +77,15 @@ pub struct GraphSettings {
     pub knowledge: bool,
 }
 
-/// The most thresholds that a graph can have: it marks the locked ones of a node in one word.
-pub const MAX_THRESHOLDS: usize = 32;
-
 /// A graph grown from one position.
 #[derive(Debug)]
-pub struct Graph<G: Game, W> {
+pub struct Graph<G: Game, W: Width> {
     game: G,
     question: Question,
     evaluation: Evaluation<W>,
     settings: GraphSettings,
     store: Store<G::Key, W>,
-    locks: Locks,
+    locks: Locks<W::Set>,
     root: NodeId,
     /// The nodes from the root to the current one.
     path: Vec<NodeId>,
@@ -111,11 +108,8 @@ pub struct Graph<G: Game, W> {
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
-    /// A graph with nothing but its root, at `position`.
-    ///
-    /// # Panics
-    ///
-    /// If the question has more than [`MAX_THRESHOLDS`] thresholds.
+    /// A graph with nothing but its root, at `position`. [`with_width!`](crate::with_width) chooses
+    /// the width for the thresholds of `question`.
     pub fn new(
         game: G,
         position: G::Position,
@@ -123,7 +117,6 @@ impl<G: Game, W: Width> Graph<G, W> {
         width: W,
         settings: GraphSettings,
     ) -> Graph<G, W> {
-        assert!(width.get() <= MAX_THRESHOLDS, "a graph has at most {MAX_THRESHOLDS} thresholds");
         let evaluation = Evaluation::new(question, width, settings.initialisation)
             .with_knowledge(settings.knowledge);
         let mut store = Store::new(width, settings.merge);

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use jlpns_games::Game;
 
-use crate::efforts::{Width, still_open};
+use crate::efforts::{ThresholdSet, Width, still_open};
 use crate::graph::store::Mark;
 use crate::graph::{Graph, NodeId};
 use crate::large_pages::{LargePages, LargeVec};
@@ -244,8 +244,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         let unlinked = self.store.unlink(node);
         self.pruning.cut += usize::from(unlinked.children > 0);
         // Leases below it are gone: it must not stay locked, should it become relevant again.
-        if self.locks.get(node) != 0 {
-            self.locks.set(node, 0);
+        if !self.locks.get(node).is_empty() {
+            self.locks.set(node, W::Set::default());
             self.note_change(node);
         }
         2 * unlinked.children

@@ -10,7 +10,7 @@
 
 use jlpns_games::Game;
 
-use crate::efforts::Width;
+use crate::efforts::{ThresholdSet, Width};
 use crate::graph::store::{MAX_NODES, Mark};
 use crate::graph::{Graph, NodeId};
 
@@ -169,8 +169,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             self.hand.shed = 0;
             self.shed.times += 1;
         }
-        if self.locks.get(node) != 0 {
-            self.locks.set(node, 0);
+        if !self.locks.get(node).is_empty() {
+            self.locks.set(node, W::Set::default());
             self.note_change(node);
         }
     }

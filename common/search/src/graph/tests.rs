@@ -7,11 +7,17 @@ use jlpns_minimax::{self, after_choices};
 use proptest::prelude::*;
 
 use super::*;
-use crate::efforts::{One, PairOfChildren, Several};
+use crate::efforts::{One, PairOfChildren, Several, ThresholdSet};
 use crate::tree::Tree;
+use crate::with_width;
 
+#[path = "../../tests/many_outcomes/coins.rs"]
+#[expect(dead_code, reason = "its specs are for tests of whole solves")]
+mod coins;
 mod dump;
 mod full;
+
+use coins::Coins;
 
 impl<G: Game, W: Width> Graph<G, W> {
     /// Every node's numbers follow from its children's, parents and children know each other, and
@@ -45,7 +51,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                     expected.add(self.store.pair(child, index));
                 }
                 assert_eq!(pair, expected.pair());
-                assert_eq!(self.locks.get(node), 0, "no lease is out");
+                assert!(self.locks.get(node).is_empty(), "no lease is out");
             }
         }
         assert_eq!(leased, self.leased);
@@ -148,8 +154,9 @@ fn check_leases<G: Game>(
 ) {
     let value = jlpns_minimax::value(game, position, u64::MAX).expect("there is no limit");
     let all = Question::Value(game.scale().bounds());
-    let several = Several(all.thresholds().1);
-    let found = solve_with_leases(game, position, all, several, settings, slots, choices);
+    let found = with_width!(all.thresholds().1, width => {
+        solve_with_leases(game, position, all, width, settings, slots, choices)
+    });
     assert_eq!(found, Bounds::exactly(value));
     for threshold in (0..=game.scale().len() as u8).map(Threshold) {
         let one = Question::Threshold(threshold);
@@ -202,6 +209,19 @@ proptest! {
         choices in prop::collection::vec(any::<usize>(), 16),
     ) {
         let game = Woodpush::from_text(start).unwrap();
+        check_leases(&game, &mut after_choices(&game, &walked).0, settings, slots, &choices);
+    }
+
+    #[test]
+    fn leased_coins_of_many_outcomes_have_the_minimax_value(
+        settings in settings(),
+        row in prop::sample::select(vec![
+            &[5, 9, 3, 8, 8][..], &[13, 1, 22, 9, 17, 8], &[60, 21, 54, 3, 77, 39]]),
+        walked in prop::collection::vec(0usize..2, 0..3),
+        slots in 1usize..6,
+        choices in prop::collection::vec(any::<usize>(), 16),
+    ) {
+        let game = Coins::new(row).unwrap();
         check_leases(&game, &mut after_choices(&game, &walked).0, settings, slots, &choices);
     }
 }

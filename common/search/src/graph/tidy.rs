@@ -48,7 +48,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             && let Some(orphan) = self.store.pop_orphan()
         {
             freed += 1 + self.store.unlink(orphan).children;
-            self.locks.set(orphan, 0);
+            self.locks.set(orphan, W::Set::default());
             if self.store.has(orphan, Mark::Leased) {
                 self.note_freed(orphan);
             }

@@ -7,7 +7,7 @@ use jlpns_games::{Game, Player};
 use smallvec::SmallVec;
 
 use crate::effort::{Effort, EffortPair, EffortSum};
-use crate::efforts::{Width, attracting_threshold, for_player};
+use crate::efforts::{ThresholdSet, Width, attracting_threshold, for_player};
 use crate::graph::change::Change;
 use crate::graph::store::Mark;
 use crate::graph::{Graph, NodeId};
@@ -91,7 +91,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// possible, else the one with the least effort.
     pub(super) fn open_threshold(&self) -> Option<usize> {
         let locked = self.locks.get(self.root);
-        let free = |index: usize| locked >> index & 1 == 0;
+        let free = |index: usize| !locked.has(index);
         let root = self.root_efforts();
         let attracting = attracting_threshold(self.store.player(self.root), root)?;
         if free(attracting) {
@@ -112,7 +112,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// The same, for those who know what the parents have seen of `node`: its numbers and locks.
-    pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: u32) {
+    pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: W::Set) {
         self.note_moot(node);
         let depth = self.store.node(node).depth;
         let now = Pairs::from_slice(self.store.pairs(node));
@@ -220,13 +220,15 @@ impl<G: Game, W: Width> Graph<G, W> {
         let player = self.store.player(node);
         let children: SmallVec<[NodeId; 64]> = self.store.children(node).collect();
         let mut settled = false;
-        let mut locked = 0;
+        let mut locked = W::Set::default();
         for index in 0..self.evaluation.width() {
             if self.store.pair(node, index).is_solved() {
                 continue;
             }
             let (new, is_locked) = self.pair_from_children(&children, player, index);
-            locked |= u32::from(is_locked) << index;
+            if is_locked {
+                locked.insert(index);
+            }
             settled |= new.is_solved();
             self.store.pairs_mut(node)[index] = new;
         }
@@ -253,7 +255,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         for &child in children {
             let pair = self.store.pair(child, index);
             let (wanted, feared) = for_player(player, pair);
-            if self.locks.get(child) >> index & 1 == 0 || pair.is_solved() {
+            if !self.locks.get(child).has(index) || pair.is_solved() {
                 least_free = least_free.min(wanted);
             } else {
                 least_locked = least_locked.min(wanted);

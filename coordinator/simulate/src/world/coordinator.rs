@@ -82,7 +82,14 @@ impl<B: Behaviour> World<B> {
         if !solved.is_empty() {
             self.tell(Event::Solved { worker, solved });
         }
-        self.tell(Event::Reported { worker, lease, subject: Some(subject), examined: None, findings, elapsed });
+        self.tell(Event::Reported {
+            worker,
+            lease,
+            subject: Some(subject),
+            examined: None,
+            findings,
+            elapsed,
+        });
         let cost = match self.coordinator.cost {
             CoordinatorCost::Real => clock.elapsed(),
             CoordinatorCost::Fixed(cost) => cost,

@@ -130,6 +130,24 @@ proptest! {
     }
 
     #[test]
+    fn full_coins_of_many_outcomes_have_the_minimax_value(
+        settings in settings(),
+        memory in 1_000u64..200_000,
+        row in prop::sample::select(vec![&[5, 9, 3, 8, 8, 0][..], &[60, 21, 54, 3, 77, 39]]),
+        walked in prop::collection::vec(0usize..2, 0..2),
+        choices in prop::collection::vec(any::<usize>(), 64),
+    ) {
+        let game = Coins::new(row).unwrap();
+        let (mut root, _) = after_choices(&game, &walked);
+        let value = jlpns_minimax::value(&game, &mut root, u64::MAX).expect("there is no limit");
+        let settings = GraphSettings { memory, ..settings };
+        let (found, _) = with_width!(game.scale().len() - 1, width => {
+            solve_in(&game, &root, width, settings, &choices)
+        });
+        prop_assert_eq!(found, Bounds::exactly(value));
+    }
+
+    #[test]
     fn pruning_leaves_what_matters_and_its_children(
         settings in settings(),
         steps in 1usize..300,
