@@ -62,7 +62,7 @@ pub struct SolveSettings {
     pub secret: u128,
     /// Whether there is a journal: then a report counts when its record is durable.
     pub journal: bool,
-    /// The least number of records between two snapshots.
+    /// The least number of records between two snapshots: those that are read in about a second.
     pub snapshot_records: u64,
     /// How many places for nodes are looked at in a slice of a snapshot: that takes some milliseconds.
     /// A tree is gone through twice.

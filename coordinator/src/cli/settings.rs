@@ -1,7 +1,6 @@
 //! What `jlpns solve` and `jlpns serve` have in common: what is to be solved, and how.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
 use std::{process, thread};
 
 use jlpns_games::spec::Games;
@@ -16,17 +15,9 @@ use super::constants::ConstantFlags;
 use super::output::Output;
 use super::{CommandError, values};
 
-/// How long a lease lasts without a heartbeat, unless a flag says otherwise.
-pub const LEASE_LENGTH: Duration = Duration::from_secs(30);
-/// How long a lease lasts without progress of its search, unless a flag says otherwise.
-pub const STALL_AFTER: Duration = Duration::from_secs(120);
-/// The least number of records between two snapshots: those that are read in about a second.
-const SNAPSHOT_RECORDS: u64 = 50_000;
 /// How many jobs a second a coordinator is given, unless a flag says otherwise: half of what it takes
 /// from the network and makes durable.
 const MOST_JOBS_A_SECOND: u64 = 20_000;
-/// How often a worker sends a partial report on a long job.
-const REPORT_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The sub-searches that jobs can name.
 const SUB_SEARCHES: [Algorithm; 9] = [
@@ -141,7 +132,6 @@ impl SettingsFlags {
             (goal, values::moves(game, &self.moves)?)
         });
         Ok(SolveSettings {
-            spec,
             moves,
             goal,
             sub_search: self.sub_search,
@@ -155,12 +145,7 @@ impl SettingsFlags {
             most_jobs_a_second: self
                 .jobs_a_second
                 .or(self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND)),
-            leases_ahead: false,
-            await_workers: 1,
             memory,
-            lease_length: LEASE_LENGTH,
-            report_interval: REPORT_INTERVAL,
-            stall_after: STALL_AFTER,
             belief: BeliefSettings {
                 confirm: Confirm::None,
                 sample: 0.0,
@@ -168,9 +153,7 @@ impl SettingsFlags {
             },
             own_searches: thread::available_parallelism().map_or(1, usize::from),
             secret: random_secret(),
-            share: false,
-            journal: false,
-            snapshot_records: SNAPSHOT_RECORDS,
+            ..SolveSettings::new(spec)
         })
     }
 }
