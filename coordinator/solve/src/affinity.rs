@@ -6,7 +6,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use jlpns_games::Move;
 
-use super::event::WorkerId;
+use super::ids::WorkerId;
 use super::recent::Recent;
 
 /// The last worker on each position of late, by the moves to it.

@@ -1,7 +1,6 @@
 //! What happens to a solve, and what it wants done: the whole interface between the pure core and
 //! the shell around it.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,28 +9,9 @@ use jlpns_search::{Findings, Job, Question, SolvedPosition};
 
 use super::belief::Identity;
 use super::examine::Examined;
+use super::ids::{LeaseId, WorkerId};
 use super::notice::Notice;
 use super::record::{Record, Snapshot};
-
-/// A worker's connection. A worker that reconnects gets another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WorkerId(pub u64);
-
-/// One lease of one job. Never used again within a solve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LeaseId(pub u64);
-
-impl fmt::Display for WorkerId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "worker {}", self.0)
-    }
-}
-
-impl fmt::Display for LeaseId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "lease {}", self.0)
-    }
-}
 
 /// What a worker says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

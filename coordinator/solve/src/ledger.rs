@@ -51,7 +51,7 @@ pub struct Ledger {
     unrecorded: VecDeque<Unrecorded>,
     /// Leases whose report waits to be durable.
     recording: BTreeSet<LeaseId>,
-    ended: Ended,
+    ended: EndedLeases,
     /// The number of the last record of the last snapshot.
     snapshot: u64,
 }
@@ -198,9 +198,9 @@ impl Ledger {
 
 /// The leases that have ended with a report, as ranges: the first number of each, and the last.
 #[derive(Debug, Default)]
-struct Ended(BTreeMap<u64, u64>);
+struct EndedLeases(BTreeMap<u64, u64>);
 
-impl Ended {
+impl EndedLeases {
     fn contains(&self, LeaseId(lease): LeaseId) -> bool {
         self.0.range(..=lease).next_back().is_some_and(|(_, &last)| lease <= last)
     }

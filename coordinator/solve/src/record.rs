@@ -7,7 +7,7 @@ use jlpns_games::Move;
 use jlpns_search::{Findings, Question};
 
 use super::belief::{Claims, Identity, Machine, MachineId, ThresholdAt};
-use super::event::LeaseId;
+use super::ids::LeaseId;
 
 /// Something that must not be forgotten. The records of a solve are numbered from 1.
 #[derive(Clone, Debug, PartialEq)]

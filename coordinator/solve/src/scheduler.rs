@@ -26,7 +26,8 @@ use worker::Turn;
 pub use worker::Worker;
 
 use super::belief::MachineId;
-use super::event::{LeaseId, Refusal, WorkerId, WorkerInfo};
+use super::event::{Refusal, WorkerInfo};
+use super::ids::{LeaseId, WorkerId};
 
 /// How many former leases are remembered.
 const FORMER_LEASES: usize = 4096;

@@ -12,7 +12,8 @@ use std::time::Duration;
 use jlpns_games::Threshold;
 use jlpns_search::SolvedPosition;
 
-use super::event::{Action, WorkerId};
+use super::event::Action;
+use super::ids::WorkerId;
 use super::recent::Recent;
 use super::{Refusal, Solve};
 

@@ -32,7 +32,7 @@ pub use machine::{Identity, Machine, MachineId, Machines};
 pub use proof::{Basis, Open, Proofs};
 pub use rechecks::{Parties, Recheck, Rechecker, Rechecks, Why};
 
-use crate::event::LeaseId;
+use crate::ids::LeaseId;
 
 /// What is made sure of before an answer counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

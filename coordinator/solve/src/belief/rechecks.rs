@@ -6,7 +6,7 @@ use jlpns_games::Move;
 
 use super::claims::ThresholdAt;
 use super::machine::MachineId;
-use crate::event::LeaseId;
+use crate::ids::LeaseId;
 
 /// The first budget is so many times the nodes that the claim took by its machine's word. Whoever
 /// lies about that gains nothing: a recheck that ends at its budget is done again with a larger one.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jlpns_search::Job;
 
 use crate::belief::MachineId;
-use crate::event::WorkerId;
+use crate::ids::WorkerId;
 use crate::top_level::NodeRef;
 
 /// What a job is for.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::ahead::Ahead;
 use crate::belief::MachineId;
-use crate::event::{WorkerId, WorkerInfo};
+use crate::event::WorkerInfo;
+use crate::ids::WorkerId;
 
 /// A worker that is connected.
 #[derive(Clone, Debug)]
