@@ -163,14 +163,14 @@ struct Client {
     /// Tells this process from others of the same name.
     instance: u64,
     /// The leases in the slots or before them.
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, HeldLease>,
     /// Final reports that the coordinator has not acknowledged.
     unacknowledged: BTreeMap<u64, v1::Report>,
     draining: bool,
 }
 
 /// A lease in a slot or before one.
-struct Held {
+struct HeldLease {
     /// When set, its search stops.
     stop: Arc<AtomicBool>,
     /// What it is for, to be told with its report.
@@ -268,13 +268,13 @@ impl Client {
 
     /// Keeps what a slot said, and puts it into words for the coordinator; `None` if it is of a
     /// solve that is gone.
-    fn note(&mut self, said: SlotEvent) -> Option<Entry> {
+    fn note(&mut self, said: SlotEvent) -> Option<BatchEntry> {
         if said.generation != self.generation {
             return None;
         }
         let lease_id = said.lease;
         Some(match said.what {
-            SlotEventKind::Progress(findings) => Entry::Progress(v1::Progress {
+            SlotEventKind::Progress(findings) => BatchEntry::Progress(v1::Progress {
                 lease_id,
                 findings: Some(v1::Findings::from(&findings)),
             }),
@@ -287,7 +287,7 @@ impl Client {
                     subject: held.map(|held| held.subject),
                 };
                 self.unacknowledged.insert(lease_id, report.clone());
-                Entry::Report(report)
+                BatchEntry::Report(report)
             }
             SlotEventKind::Declined(reason) => {
                 let called_back = self.held.remove(&lease_id);
@@ -295,14 +295,14 @@ impl Client {
                     warn!("lease {lease_id} declined: {reason}");
                 }
                 let reason = reason.chars().take(MAX_REASON).collect();
-                Entry::Decline(v1::Decline { lease_id, reason })
+                BatchEntry::Decline(v1::Decline { lease_id, reason })
             }
         })
     }
 }
 
 /// What a slot said, in the words of the contract.
-enum Entry {
+enum BatchEntry {
     Progress(v1::Progress),
     Report(v1::Report),
     Decline(v1::Decline),

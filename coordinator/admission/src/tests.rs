@@ -138,7 +138,7 @@ async fn without_a_token_any_request_authenticates_its_connection() {
 async fn an_unauthenticated_connection_that_says_nothing_is_ended_and_an_authenticated_one_is_not()
 {
     let admission = admission();
-    let (mut silent, _far, _visitor) = connect(&admission, 1);
+    let (mut silent, _far, _connection) = connect(&admission, 1);
     let error = silent.read_u8().await.expect_err("an end");
     assert_eq!(error.to_string(), "this connection stayed unauthenticated for too long");
     let (mut quiet, mut far, connection) = connect(&admission, 1);

@@ -8,10 +8,12 @@ use std::time::Duration;
 use jlpns_admission::{Admission, Limits};
 use jlpns_link::connect::{Connector, Dial};
 use jlpns_link::credentials::Credentials;
+use jlpns_link::pem::{Certificates, CertifiedKey};
+use jlpns_link::tls::{Encryption, server_name};
 use jlpns_link::token::Token;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
-use tokio::io::copy_bidirectional;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
@@ -27,27 +29,31 @@ const FLOOD: usize = 3_000;
 /// How many of them it keeps open: more than the coordinator does.
 const KEPT: usize = 2_000;
 
+/// The address of the `number`th connection of a flood from many addresses.
 fn flood_address(number: usize) -> IpAddr {
     IpAddr::from([127, 0, 1, 1 + (number % ADDRESSES) as u8])
 }
 
-/// Connections from many addresses in turn, of which none says anything.
+/// Connections of which none says anything.
 struct Flood {
     to: SocketAddr,
+    /// Where each comes from, by its number.
+    from: fn(usize) -> IpAddr,
     opened: usize,
     idle: VecDeque<TcpStream>,
 }
 
 impl Flood {
+    /// From many addresses in turn.
     fn new(to: SocketAddr) -> Flood {
-        Flood { to, opened: 0, idle: VecDeque::new() }
+        Flood { to, from: flood_address, opened: 0, idle: VecDeque::new() }
     }
 
     /// Opens so many; an error once the coordinator is gone.
     async fn open(&mut self, count: usize) -> io::Result<()> {
         for _ in 0..count {
             let socket = TcpSocket::new_v4().expect("a socket");
-            let from = SocketAddr::new(flood_address(self.opened), 0);
+            let from = SocketAddr::new((self.from)(self.opened), 0);
             socket.bind(from).expect("an address of this machine");
             self.idle.push_back(socket.connect(self.to).await?);
             self.opened += 1;
@@ -169,6 +175,43 @@ async fn a_worker_solves_while_the_flood_goes_on() {
         coordinator.solve(lab.credentials(&lab, Some("worker"), None)).await;
         flooding.abort();
         assert!(*count.borrow() > before, "the flood went on");
+    })
+    .await;
+}
+
+/// What a ping asks to be said again.
+const PING: &[u8; 8] = b"answer.!";
+
+/// What begins a connection of HTTP/2: the preface, no settings, and a ping.
+fn beginning() -> Vec<u8> {
+    let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    bytes.extend([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+    bytes.extend([0, 0, 8, 6, 0, 0, 0, 0, 0]);
+    bytes.extend(PING);
+    bytes
+}
+
+#[tokio::test]
+async fn a_handshake_with_a_certificate_is_enough_to_keep_a_place() {
+    within_a_minute(async {
+        let lab = Keys::new();
+        let coordinator = Guarded::start(of_certificates(&lab)).await;
+        let ca = Certificates::read(&lab.path("ca.pem")).expect("a certificate");
+        let key = CertifiedKey::read(&lab.path("worker.pem"), &lab.path("worker.key"));
+        let encryption = Encryption::new(ca, Some(key.expect("a key")), None).expect("they fit");
+        let name = server_name("127.0.0.1").expect("a name");
+        let port = coordinator.address.port();
+        let client = encryption.connect("127.0.0.1", port, name).await;
+        let mut client = client.expect("a handshake");
+        // As many as there are places, and all from the address of the client.
+        let mut flood = Flood { from: |_| OWN, ..Flood::new(coordinator.address) };
+        flood.open(FLOOD).await.expect("connections");
+        client.write_all(&beginning()).await.expect("an open connection");
+        client.flush().await.expect("an open connection");
+        let mut heard = Vec::new();
+        while !heard.ends_with(PING) {
+            heard.push(client.read_u8().await.expect("an open connection"));
+        }
     })
     .await;
 }

@@ -1,7 +1,7 @@
 //! One stream to the coordinator, from Hello to its end.
 
 use std::cmp::Reverse;
-use std::collections::btree_map::Entry as MapEntry;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 use tracing::{debug, info, warn};
 
-use super::{Client, Entry, Held, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
+use super::{BatchEntry, Client, HeldLease, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
 use crate::slots::{JoinedSolve, Task};
 
 /// How long the coordinator may take to answer Hello.
@@ -323,10 +323,10 @@ impl Client {
         in_range("lease.deadline_ms", lease.deadline_ms, 1, u64::MAX).map_err(sentence)?;
         let stop = Arc::new(AtomicBool::new(false));
         match self.held.entry(lease.lease_id) {
-            MapEntry::Occupied(_) => return Err("the worker holds it already".to_owned()),
-            MapEntry::Vacant(entry) => {
+            Entry::Occupied(_) => return Err("the worker holds it already".to_owned()),
+            Entry::Vacant(entry) => {
                 let subject = v1::Subject { seal: lease.seal, ..v1::Subject::from(&job) };
-                entry.insert(Held { stop: stop.clone(), subject })
+                entry.insert(HeldLease { stop: stop.clone(), subject })
             }
         };
         debug!("lease {} taken: {job:?}", lease.lease_id);
@@ -336,11 +336,11 @@ impl Client {
     }
 }
 
-fn put(batch: &mut v1::WorkerBatch, entry: Entry) {
+fn put(batch: &mut v1::WorkerBatch, entry: BatchEntry) {
     match entry {
-        Entry::Progress(progress) => batch.progress.push(progress),
-        Entry::Report(report) => batch.reports.push(report),
-        Entry::Decline(decline) => batch.declines.push(decline),
+        BatchEntry::Progress(progress) => batch.progress.push(progress),
+        BatchEntry::Report(report) => batch.reports.push(report),
+        BatchEntry::Decline(decline) => batch.declines.push(decline),
     }
 }
 
