@@ -62,6 +62,23 @@ pub struct Survey {
 /// Positions are played and undone in place, so that searches neither copy nor allocate. A method
 /// that takes a position is only called with one that was reached from [`Game::start`] through
 /// [`Game::play`] and [`Game::undo`].
+///
+/// ```
+/// use jlpns_games::connect4::Connect4;
+/// use jlpns_games::{Game, MoveList, Player};
+///
+/// let game = Connect4::<u64>::new(7, 6)?;
+/// let mut position = game.start();
+/// let mut moves = MoveList::new();
+/// game.moves(&position, &mut moves);
+/// assert_eq!(game.move_name(&position, moves[3]), "4");
+///
+/// game.play(&mut position, moves[3]);
+/// assert_eq!((game.to_move(&position), game.outcome(&position)), (Player::Min, None));
+/// game.undo(&mut position, moves[3]);
+/// assert_eq!(game.key(&position), game.key(&game.start()));
+/// # Ok::<(), jlpns_games::connect4::SizeError>(())
+/// ```
 pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// A position, with all of its history that the rules look at.
     type Position: Clone + Debug + Send + Sync;

@@ -104,6 +104,17 @@ pub const MAX_OUTCOMES: usize = u8::MAX as usize;
 pub const MAX_THRESHOLDS: usize = MAX_OUTCOMES - 1;
 
 /// The outcomes of a game, worst for Max first, with the names that users read and type.
+///
+/// ```
+/// use jlpns_games::{Goal, OutcomeScale};
+///
+/// let scale = OutcomeScale::scores([-2, -1, 1, 2])?;
+/// assert_eq!(scale.name(scale.best()), "2");
+/// // There is no score 0: whoever reaches it reaches 1.
+/// let one = scale.with_score(1).expect("a score of the scale");
+/// assert_eq!(scale.parse_goal(">=0"), Ok(Goal::AtLeast(one)));
+/// # Ok::<(), jlpns_games::outcome::ScaleError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeScale {
     outcomes: Vec<(String, Option<i32>)>,
@@ -232,6 +243,18 @@ impl OutcomeScale {
 }
 
 /// What a search for one threshold is to prove, as users write it.
+///
+/// ```
+/// use jlpns_games::{Goal, Outcome, OutcomeScale, Threshold};
+///
+/// let scale = OutcomeScale::named(["loss", "draw", "win"]);
+/// let goal = scale.parse_goal("<=draw")?;
+/// assert_eq!(goal, Goal::AtMost(Outcome(1)));
+/// // It is proved when the value does not reach a win.
+/// assert_eq!(goal.threshold(), Threshold(2));
+/// assert!(goal.proved_when(false));
+/// # Ok::<(), jlpns_games::outcome::GoalError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Goal {
     /// The value is at least this outcome (`>=`).

@@ -14,6 +14,17 @@ use crate::woodpush::{self, Woodpush};
 use crate::{Game, Move, MoveList};
 
 /// A game together with the text that names it.
+///
+/// ```
+/// use jlpns_games::spec::{GameSpec, parse_moves};
+/// use jlpns_games::{Game, with_game};
+///
+/// let spec: GameSpec = "Connect4:7X6".parse()?;
+/// assert_eq!(spec.as_str(), "connect4:7x6");
+/// let moves = with_game!(spec.game(), game => parse_moves(game, "44435"))?;
+/// assert_eq!(moves.len(), 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GameSpec {
     text: String,

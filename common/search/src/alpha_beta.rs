@@ -14,7 +14,8 @@ use std::cmp::Reverse;
 
 use jlpns_games::{Game, MoveList, Player};
 
-use crate::depth_first::{Child, Estimate, Frame, Path, Seen, Setting, pair_of};
+use crate::depth_first::{Child, Estimate, Frame, Path, Seen, Setting};
+use crate::efforts::pair_of;
 use crate::search::SearchEnd;
 use crate::watch::Watch;
 use crate::{Effort, EffortPair, Initialisation};

@@ -11,16 +11,16 @@ use jlpns_games::Outcome;
 /// The entries of the table, as many as those solvers have.
 const ENTRIES: usize = 1 << 24;
 
-/// Values from the view of the player to move.
-const LOSS: i8 = -1;
-const DRAW: i8 = 0;
-const WIN: i8 = 1;
+/// Values for the player to move, as negamax counts them: the opponent's are the negative ones.
+const LOST: i8 = -1;
+const DRAWN: i8 = 0;
+const WON: i8 = 1;
 
 /// What an entry says of a value, in its two lowest bits.
-const AT_MOST_LOSS: u64 = 0;
-const AT_MOST_DRAW: u64 = 1;
-const AT_LEAST_DRAW: u64 = 2;
-const AT_LEAST_WIN: u64 = 3;
+const AT_MOST_LOST: u64 = 0;
+const AT_MOST_DRAWN: u64 = 1;
+const AT_LEAST_DRAWN: u64 = 2;
+const AT_LEAST_WON: u64 = 3;
 
 /// Why a board is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,8 +47,8 @@ pub fn solve(width: u32, height: u32) -> Result<Solved, BoardError> {
     }
     let mut search = Search::new(width, height);
     // Windows of nothing but one question, as those solvers ask: is it won, and if not, is it drawn?
-    let won = search.value(0, 0, DRAW, WIN);
-    let value = if won == WIN { WIN } else { search.value(0, 0, LOSS, DRAW) };
+    let won = search.value(0, 0, DRAWN, WON);
+    let value = if won == WON { WON } else { search.value(0, 0, LOST, DRAWN) };
     Ok(Solved { value: Outcome((value + 1) as u8), nodes: search.nodes })
 }
 
@@ -118,20 +118,20 @@ impl Search {
         self.nodes += 1;
         let safe = self.safe_cells(mover, all);
         if safe == 0 {
-            return if all == self.full { DRAW } else { LOSS };
+            return if all == self.full { DRAWN } else { LOST };
         }
         if all.count_ones() + 2 >= self.cells {
-            return DRAW;
+            return DRAWN;
         }
         let key = mover + all + self.bottom;
         let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % ENTRIES;
         let entry = self.table[slot];
         if entry >> 2 == key {
             match entry & 3 {
-                AT_MOST_LOSS => return LOSS,
-                AT_LEAST_WIN => return WIN,
-                AT_MOST_DRAW => beta = beta.min(DRAW),
-                _ => alpha = alpha.max(DRAW),
+                AT_MOST_LOST => return LOST,
+                AT_LEAST_WON => return WON,
+                AT_MOST_DRAWN => beta = beta.min(DRAWN),
+                _ => alpha = alpha.max(DRAWN),
             }
             if alpha >= beta {
                 return alpha;
@@ -156,13 +156,13 @@ impl Search {
         for &(_, cell) in &moves[..count] {
             let value = -self.value(mover ^ all, all | cell, -beta, -alpha);
             if value >= beta {
-                let fact = if value == WIN { AT_LEAST_WIN } else { AT_LEAST_DRAW };
+                let fact = if value == WON { AT_LEAST_WON } else { AT_LEAST_DRAWN };
                 self.table[slot] = key << 2 | fact;
                 return value;
             }
             alpha = alpha.max(value);
         }
-        let fact = if alpha == LOSS { AT_MOST_LOSS } else { AT_MOST_DRAW };
+        let fact = if alpha == LOST { AT_MOST_LOST } else { AT_MOST_DRAWN };
         self.table[slot] = key << 2 | fact;
         alpha
     }

@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 use jlpns_games::Game;
 
-use crate::depth_first::{Frame, Numbers, Path, Setting, own, pair_of};
+use crate::depth_first::{Frame, Numbers, Path, Setting, own};
+use crate::efforts::pair_of;
 use crate::search::SearchEnd;
 use crate::watch::Watch;
 use crate::{Effort, EffortPair};
@@ -30,16 +31,18 @@ pub(crate) fn search<G: Game>(
     while !path.is_over() {
         let &Frame { player, own: limits, .. } = path.top();
         let other = player.opponent();
-        let fold = path.fold();
-        let exceeded = fold.own >= own(player, limits) || fold.other >= own(other, limits);
+        let of_children = path.of_children();
+        let exceeded =
+            of_children.own >= own(player, limits) || of_children.other >= own(other, limits);
         if exceeded || path.check(watch) == ControlFlow::Break(()) {
-            path.leave(pair_of(player, fold.own, fold.other));
+            path.leave(pair_of(player, of_children.own, of_children.other));
             continue;
         }
-        let child_own = own(player, limits).min(beyond(fold.second, epsilon));
-        let best = path.children[fold.best];
-        let child_other = remainder(own(other, limits), fold.other, own(other, best.estimate.pair));
-        path.enter(fold.best, pair_of(player, child_own, child_other));
+        let child_own = own(player, limits).min(beyond(of_children.second, epsilon));
+        let best = path.children[of_children.best];
+        let child_other =
+            remainder(own(other, limits), of_children.other, own(other, best.estimate.pair));
+        path.enter(of_children.best, pair_of(player, child_own, child_other));
     }
     path.end(watch)
 }

@@ -104,6 +104,15 @@ impl EffortSum {
 /// value is at least t, and `disproof` is S(n, t - 1), the effort to prove that it is less.
 ///
 /// With two outcomes these are the proof and disproof numbers of PNS.
+///
+/// ```
+/// use jlpns_search::{Effort, EffortPair};
+///
+/// let open = EffortPair { proof: Effort::ONE, disproof: Effort::finite(3) };
+/// assert_eq!((open.verdict(), open.is_consistent()), (None, true));
+/// assert_eq!(EffortPair::solved(true), EffortPair::PROVED);
+/// assert_eq!(EffortPair::DISPROVED.verdict(), Some(false));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct EffortPair {

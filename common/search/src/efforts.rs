@@ -79,10 +79,7 @@ impl<W: Width> Evaluation<W> {
         }
         // A search that sees the end of a game late comes here with no moves at all.
         let resistance = Effort::finite(u64::from(resistance.max(1)));
-        match player {
-            Player::Max => EffortPair { proof: Effort::ONE, disproof: resistance },
-            Player::Min => EffortPair { proof: resistance, disproof: Effort::ONE },
-        }
+        pair_of(player, Effort::ONE, resistance)
     }
 
     /// Writes the numbers of a new node at `position`; returns whether its value is known.
@@ -131,18 +128,35 @@ impl PairOfChildren {
     /// Adds a child.
     #[inline]
     pub fn add(&mut self, child: EffortPair) {
-        let (wanted, feared) = for_player(self.player, child);
-        self.least = self.least.min(wanted);
-        self.sum.add(feared);
+        let wanted = self.add_feared(child);
+        self.choose(wanted);
     }
 
-    /// The node's pair.
+    /// Adds a child that is not to be chosen: it counts in the sum alone. Returns the number that
+    /// the player would choose it by.
+    #[inline]
+    pub fn add_feared(&mut self, child: EffortPair) -> Effort {
+        let (wanted, feared) = for_player(self.player, child);
+        self.sum.add(feared);
+        wanted
+    }
+
+    /// Lets a child with this number be chosen.
+    #[inline]
+    pub fn choose(&mut self, wanted: Effort) {
+        self.least = self.least.min(wanted);
+    }
+
+    /// Whether no child that can be chosen has a finite number.
+    #[inline]
+    pub fn is_without_choice(self) -> bool {
+        self.least.is_infinite()
+    }
+
+    /// The node's pair: the least of the numbers that its player wants, and the sum of the others.
     #[inline]
     pub fn pair(self) -> EffortPair {
-        match self.player {
-            Player::Max => EffortPair { proof: self.least, disproof: self.sum.total() },
-            Player::Min => EffortPair { proof: self.sum.total(), disproof: self.least },
-        }
+        pair_of(self.player, self.least, self.sum.total())
     }
 }
 
@@ -152,6 +166,51 @@ pub fn for_player(player: Player, pair: EffortPair) -> (Effort, Effort) {
     match player {
         Player::Max => (pair.proof, pair.disproof),
         Player::Min => (pair.disproof, pair.proof),
+    }
+}
+
+/// The pair in which `own` is the number that `player` minimises, and `other` the other one.
+#[inline]
+pub(crate) fn pair_of(player: Player, own: Effort, other: Effort) -> EffortPair {
+    match player {
+        Player::Max => EffortPair { proof: own, disproof: other },
+        Player::Min => EffortPair { proof: other, disproof: own },
+    }
+}
+
+/// Carries what is known of a position's thresholds in `known`, one at least, over to its others:
+/// reaching more takes at least as much effort, and reaching less at most as
+/// much, so proof numbers never fall and disproof numbers never rise with the threshold (GPNS
+/// paper, section 4.3).
+pub(crate) fn carry_over(pairs: &mut [EffortPair], known: Range<usize>) {
+    for index in (0..known.start).rev() {
+        let above = pairs[index + 1];
+        let pair = &mut pairs[index];
+        if !pair.is_solved() {
+            pair.proof = pair.proof.min(above.proof);
+            pair.disproof = pair.disproof.max(above.disproof);
+            *pair = agreeing(*pair);
+        }
+    }
+    for index in known.end..pairs.len() {
+        let below = pairs[index - 1];
+        let pair = &mut pairs[index];
+        if !pair.is_solved() {
+            pair.proof = pair.proof.max(below.proof);
+            pair.disproof = pair.disproof.min(below.disproof);
+            *pair = agreeing(*pair);
+        }
+    }
+}
+
+/// A pair of which one side was taken over: the other follows if that is permanent.
+fn agreeing(pair: EffortPair) -> EffortPair {
+    if pair.proof.is_zero() || pair.disproof.is_infinite() {
+        EffortPair::PROVED
+    } else if pair.disproof.is_zero() || pair.proof.is_infinite() {
+        EffortPair::DISPROVED
+    } else {
+        pair
     }
 }
 

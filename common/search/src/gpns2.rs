@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::Effort;
     use crate::efforts::{One, Several};
-    use crate::tree::Knowledge;
+    use crate::tree::KnowledgeUse;
 
     fn start<W: Width>(
         game: &Connect4<u64>,
@@ -126,7 +126,7 @@ mod tests {
             let start = Start {
                 question,
                 initialisation: Initialisation::Unit,
-                knowledge: Knowledge::Unused,
+                knowledge: KnowledgeUse::Unused,
             };
             let limits = Limits { nodes: usize::MAX, descents: 0 };
             let go_on = &mut |_| std::ops::ControlFlow::Continue(());

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use jlpns_games::{Bounds, Outcome, Threshold};
 
+use crate::efforts::carry_over;
 use crate::search::{Observer, SearchEnd, Statistics};
 use crate::{ChildFindings, EffortPair, Findings, Question};
 
@@ -77,23 +78,13 @@ impl Whole {
     }
 }
 
-/// Puts new numbers at `index` and makes those of the other thresholds agree with them: proof
-/// numbers never fall and disproof numbers never rise with the threshold (GPNS paper, section
-/// 4.3). A threshold that is solved stays so.
+/// Puts new numbers at `index`, and carries them over to the other thresholds. A threshold that is
+/// solved stays so.
 fn insert(efforts: &mut [EffortPair], index: usize, new: EffortPair) {
-    let pair = if efforts[index].is_solved() { efforts[index] } else { new };
-    let (below, rest) = efforts.split_at_mut(index);
-    for lower in below {
-        lower.proof = lower.proof.min(pair.proof);
-        lower.disproof = lower.disproof.max(pair.disproof);
+    if !efforts[index].is_solved() {
+        efforts[index] = new;
     }
-    if let Some((this, above)) = rest.split_first_mut() {
-        *this = pair;
-        for higher in above {
-            higher.proof = higher.proof.max(pair.proof);
-            higher.disproof = higher.disproof.min(pair.disproof);
-        }
-    }
+    carry_over(efforts, index..index + 1);
 }
 
 /// Shows the observer of the whole what one run finds.

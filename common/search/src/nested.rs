@@ -5,9 +5,9 @@ use std::ops::{ControlFlow, Range};
 
 use jlpns_games::{Bounds, Game, Outcome, Threshold};
 
-use crate::efforts::Width;
-use crate::tree::{Knowledge, Tree};
-use crate::{Effort, EffortPair, Findings, Initialisation, Question, with_width};
+use crate::efforts::{Width, carry_over};
+use crate::tree::{KnowledgeUse, Tree};
+use crate::{EffortPair, Findings, Initialisation, Question, with_width};
 
 /// The bytes of a node of a search for one threshold.
 pub(crate) const NODE_BYTES: u64 = 16;
@@ -26,7 +26,7 @@ pub(crate) struct Limits {
 pub(crate) struct Start {
     pub question: Question,
     pub initialisation: Initialisation,
-    pub knowledge: Knowledge,
+    pub knowledge: KnowledgeUse,
 }
 
 /// What a second-level search found.
@@ -100,17 +100,8 @@ pub(crate) fn widened(
     open: &Range<usize>,
     width: usize,
 ) -> Vec<EffortPair> {
-    let (Some(&first), Some(&last)) = (efforts.first(), efforts.last()) else { return Vec::new() };
-    let below = match first.verdict() {
-        Some(true) => EffortPair::PROVED,
-        _ => EffortPair { proof: Effort::ONE, disproof: first.disproof.max(Effort::ONE) },
-    };
-    let above = match last.verdict() {
-        Some(false) => EffortPair::DISPROVED,
-        _ => EffortPair { proof: last.proof.max(Effort::ONE), disproof: Effort::ONE },
-    };
-    let mut all = vec![below; open.start];
-    all.extend_from_slice(efforts);
-    all.resize(width, above);
+    let mut all = vec![EffortPair::UNIT; width];
+    all[open.clone()].copy_from_slice(efforts);
+    carry_over(&mut all, open.clone());
     all
 }

@@ -14,12 +14,12 @@ use std::ops::ControlFlow;
 
 use jlpns_games::{Game, Player};
 
-use crate::depth_first::{Child, Frame, Numbers, Path, Setting, own, pair_of};
-use crate::efforts::for_player;
+use crate::depth_first::{Child, Frame, Numbers, Path, Setting, own};
+use crate::efforts::{for_player, pair_of};
 use crate::nested::{self, NODE_BYTES, Start, nested};
 use crate::search::{Growth, SearchEnd};
 use crate::table::ENTRY_BYTES;
-use crate::tree::Knowledge;
+use crate::tree::KnowledgeUse;
 use crate::watch::Watch;
 use crate::{Effort, EffortPair, Findings, Question};
 
@@ -56,28 +56,28 @@ pub(crate) fn search<G: Game>(
     let mut path: Path<'_, G, Numbers, Limits> = Path::from_root(setting, start, limits);
     while !path.is_over() {
         let &Frame { player, own: limits, first, .. } = path.top();
-        let fold = path.fold();
-        let solved = fold.own.is_zero() || fold.other.is_zero();
+        let of_children = path.of_children();
+        let solved = of_children.own.is_zero() || of_children.other.is_zero();
         let own_limit = own(player, limits.thresholds);
         let other_limit = own(player.opponent(), limits.thresholds);
-        let exceeded = fold.own >= own_limit && fold.other >= other_limit;
+        let exceeded = of_children.own >= own_limit && of_children.other >= other_limit;
         if solved || path.check(watch) == ControlFlow::Break(()) || (exceeded && path.depth() > 1) {
-            path.leave(pair_of(player, fold.own, fold.other));
+            path.leave(pair_of(player, of_children.own, of_children.other));
             continue;
         }
         if exceeded {
             // The root asks itself for more, on the side that looks nearer to an answer.
-            let pair = pair_of(player, fold.own, fold.other);
+            let pair = pair_of(player, of_children.own, of_children.other);
             path.top_mut().own.thresholds = raised(pair, pair.proof <= pair.disproof);
             continue;
         }
-        let floor = limits.floor.max(fold.own);
+        let floor = limits.floor.max(of_children.own);
         path.top_mut().own.floor = floor;
         let best = select(player, &path.children, first, floor);
         let Numbers { pair, known, .. } = path.children[best].estimate;
         let (child_own, child_other) = (own(player, pair), own(player.opponent(), pair));
-        let raise_other =
-            other_limit > fold.other && (child_other <= child_own || own_limit <= fold.own);
+        let raise_other = other_limit > of_children.other
+            && (child_other <= child_own || own_limit <= of_children.own);
         let raise_proof = raise_other == (player == Player::Min);
         if !known {
             let game = path.setting.game;
@@ -114,7 +114,8 @@ impl SecondLevel {
         let left = self.memory.saturating_sub(stored * ENTRY_BYTES) / NODE_BYTES;
         let nodes_left = self.growth.second_level(stored, left) as usize;
         let limits = nested::Limits { nodes: nodes_left, descents: u64::MAX };
-        let knowledge = if setting.knowledge { Knowledge::Everywhere } else { Knowledge::Unused };
+        let knowledge =
+            if setting.knowledge { KnowledgeUse::Everywhere } else { KnowledgeUse::Unused };
         let start = Start {
             question: Question::Threshold(setting.threshold),
             initialisation: setting.initialisation,

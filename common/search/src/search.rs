@@ -7,7 +7,7 @@ use jlpns_games::{Game, Threshold};
 use crate::depth_first::Setting;
 use crate::efforts::Width;
 use crate::graph::{Graph, GraphSettings, Selection};
-use crate::tree::{Knowledge, Tree};
+use crate::tree::{KnowledgeUse, Tree};
 use crate::watch::Watch;
 use crate::{
     Algorithm, Findings, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2,
@@ -169,6 +169,22 @@ impl Observer for () {
 /// begin with what `table` holds and leave in it what they found; the others do not touch it. A
 /// search that is stopped by its limit on nodes has created at least one node that it did not
 /// know before, so that repeated searches come to an end as long as the table can hold it.
+///
+/// ```
+/// use jlpns_games::Game;
+/// use jlpns_games::connect4::Connect4;
+/// use jlpns_search::search::{SearchSettings, search};
+/// use jlpns_search::{Algorithm, Question, TranspositionTable};
+///
+/// let game = Connect4::<u64>::new(4, 4)?;
+/// let question = Question::Value(game.scale().bounds());
+/// let settings = SearchSettings { algorithm: Algorithm::Pds, ..SearchSettings::default() };
+/// let table = TranspositionTable::with_bytes(1 << 20)?;
+/// let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());
+/// let value = question.bounds(&end.findings.efforts, game.scale()).value();
+/// assert_eq!(value.map(|value| game.scale().name(value)), Some("draw"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn search<G: Game>(
     game: &G,
     position: &mut G::Position,
@@ -255,7 +271,7 @@ fn best_first<G: Game, W: Width>(
     let node_bytes = Tree::<G, W>::node_bytes(width.get()) as u64;
     let capacity = usize::try_from(settings.memory / node_bytes).unwrap_or(usize::MAX);
     let tree = Tree::new(game, position.clone(), question, width, initialisation, capacity);
-    let knowledge = if settings.knowledge { Knowledge::BelowRoot } else { Knowledge::Unused };
+    let knowledge = if settings.knowledge { KnowledgeUse::BelowRoot } else { KnowledgeUse::Unused };
     let tree = tree.with_knowledge(knowledge);
     let second_level = match settings.algorithm {
         Algorithm::Pn2 => pn2::SecondLevel::Nodes(settings.growth()),

@@ -7,7 +7,7 @@ mod noughts;
 use jlpns_games::spec::{Games, format_moves, parse_moves};
 use jlpns_games::{Bounds, Game, MoveList, Outcome, Player, with_game};
 use jlpns_search::efforts::Several;
-use jlpns_search::tree::{Knowledge, Tree};
+use jlpns_search::tree::{KnowledgeUse, Tree};
 use jlpns_search::{Initialisation, Question};
 use noughts::{NOUGHTS, Noughts};
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn brute_force<G: Game>(game: &G, position: &mut G::Position) -> Outcome {
 }
 
 /// The value, by GPNS on a tree.
-fn search<G: Game>(game: &G, position: &G::Position, knowledge: Knowledge) -> Outcome {
+fn search<G: Game>(game: &G, position: &G::Position, knowledge: KnowledgeUse) -> Outcome {
     let all = game.scale().bounds();
     let thresholds = Several(game.scale().len() - 1);
     let question = Question::Value(all);
@@ -55,15 +55,16 @@ fn search<G: Game>(game: &G, position: &G::Position, knowledge: Knowledge) -> Ou
 #[test]
 fn the_search_solves_it() {
     let game = Noughts::new();
-    assert_eq!(search(&game, &game.start(), Knowledge::Unused), DRAW);
-    assert_eq!(search(&game, &game.start(), Knowledge::Everywhere), DRAW);
+    assert_eq!(search(&game, &game.start(), KnowledgeUse::Unused), DRAW);
+    assert_eq!(search(&game, &game.start(), KnowledgeUse::Everywhere), DRAW);
 }
 
 #[test]
 fn it_is_found_by_its_spec() {
     let games = Games::built_in().with(NOUGHTS);
     let spec = games.spec("noughts:3x3").expect("a spec in its standard form");
-    let value = with_game!(spec.game(), game => search(game, &game.start(), Knowledge::Everywhere));
+    let value =
+        with_game!(spec.game(), game => search(game, &game.start(), KnowledgeUse::Everywhere));
     assert_eq!(value, DRAW);
     let refused = games.spec("noughts:4x4").expect_err("no such size").to_string();
     assert_eq!(refused, "noughts and crosses is played on 3x3 cells only");
@@ -115,7 +116,7 @@ proptest! {
         prop_assert_eq!(parse_moves(&game, &text), Ok(played));
         if game.outcome(&position).is_none() {
             let expected = brute_force(&game, &mut position.clone());
-            for knowledge in [Knowledge::Unused, Knowledge::BelowRoot, Knowledge::Everywhere] {
+            for knowledge in [KnowledgeUse::Unused, KnowledgeUse::BelowRoot, KnowledgeUse::Everywhere] {
                 let found = search(&game, &position, knowledge);
                 prop_assert_eq!(found, expected, "{}", game.show(&position));
             }

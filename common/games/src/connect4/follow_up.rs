@@ -22,12 +22,8 @@
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::threats::lowest;
-use crate::connect4::{Bitboard, Connect4, Stones};
+use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones};
 use crate::{Bounds, Outcome};
-
-const LOSS: Outcome = Outcome(0);
-const DRAW: Outcome = Outcome(1);
-const WIN: Outcome = Outcome(2);
 
 impl<B: Bitboard> Connect4<B> {
     /// The best that the player to move can still reach, as far as the follow-up rule can tell and
@@ -42,7 +38,7 @@ impl<B: Bitboard> Connect4<B> {
         up: usize,
     ) -> Outcome {
         if !self.rules.follow_up {
-            return WIN;
+            return MOVER_WINS;
         }
         let Stones { mover: leader, all } = position;
         let empty = self.full ^ all;
@@ -56,14 +52,14 @@ impl<B: Bitboard> Connect4<B> {
         let follower =
             Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
         if odd.count_ones().is_multiple_of(2) {
-            let loses = relevant.lower == LOSS
+            let loses = relevant.lower == MOVER_LOSES
                 && self.rules.wins_by_follow_up
                 && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
-            if !(loses || relevant.upper > DRAW) {
-                return WIN;
+            if !(loses || relevant.upper > MOVER_DRAWS) {
+                return MOVER_WINS;
             }
             match self.pairs_break_all(leader | reachable, odd, follower, up) {
-                None => WIN,
+                None => MOVER_WINS,
                 // Cells that are given up may have been some of the follower's line.
                 Some(given_up)
                     if loses
@@ -71,12 +67,12 @@ impl<B: Bitboard> Connect4<B> {
                             || !winning.is_zero()
                             || self.has_four(follower.stones | (followed & !given_up), up)) =>
                 {
-                    LOSS
+                    MOVER_LOSES
                 }
-                Some(_) => DRAW,
+                Some(_) => MOVER_DRAWS,
             }
         } else if !self.rules.odd_threat {
-            WIN
+            MOVER_WINS
         } else {
             self.with_threat_in_odd_column(leader | reachable, follower, odd, up)
         }
@@ -93,7 +89,7 @@ impl<B: Bitboard> Connect4<B> {
     ) -> Outcome {
         let odd_threats = follower.threats & !self.follower_cells;
         if odd_threats.is_zero() {
-            return WIN;
+            return MOVER_WINS;
         }
         let mut bottoms = odd;
         while !bottoms.is_zero() {
@@ -112,10 +108,10 @@ impl<B: Bitboard> Connect4<B> {
                 .pairs_break_all((reachable & !column) | led, odd ^ bottom, follower, up)
                 .is_some()
             {
-                return LOSS;
+                return MOVER_LOSES;
             }
         }
-        WIN
+        MOVER_WINS
     }
 }
 

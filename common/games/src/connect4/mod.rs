@@ -38,9 +38,16 @@ use num_traits::PrimInt;
 
 use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
 
+/// The outcomes of the scale, from Max's view.
 const LOSS: Outcome = Outcome(0);
 const DRAW: Outcome = Outcome(1);
 const WIN: Outcome = Outcome(2);
+
+/// What the player to move gets, in a scale of that player's own: with Min to move it is the scale
+/// upside down (`turned_for_min`).
+const MOVER_LOSES: Outcome = Outcome(0);
+const MOVER_DRAWS: Outcome = Outcome(1);
+const MOVER_WINS: Outcome = Outcome(2);
 
 /// The names of the columns, from the left.
 const COLUMN_NAMES: &[u8; 64] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-=";

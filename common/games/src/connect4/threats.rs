@@ -7,7 +7,7 @@
 //! - a cell right below one that completes a line of the opponent's must not be taken, because
 //!   that makes the upper one playable.
 
-use crate::connect4::{Bitboard, Connect4, Stones};
+use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones};
 use crate::{Bounds, Move, Outcome, Survey};
 
 /// What the player to move has to reckon with.
@@ -89,7 +89,7 @@ impl<B: Bitboard> Connect4<B> {
             Tactics::Open { moves, opponent_threats } if !lost => {
                 let relevant = self.turned_for_min(all, relevant);
                 let upper = self.most_for_leader(position, opponent_threats, relevant, up);
-                let bounds = Bounds { lower: Outcome(0), upper };
+                let bounds = Bounds { lower: MOVER_LOSES, upper };
                 let forced = (lowest(moves) == moves).then(|| self.move_at(moves));
                 return Survey {
                     bounds: self.turned_for_min(all, bounds),
@@ -98,12 +98,12 @@ impl<B: Bitboard> Connect4<B> {
                     promise: opponent_threats.count_ones() as i32,
                 };
             }
-            Tactics::Open { .. } | Tactics::Lost => 0,
-            Tactics::Full | Tactics::Wins(_) if lost => 0,
-            Tactics::Full => 1,
-            Tactics::Wins(_) => 2,
+            Tactics::Open { .. } | Tactics::Lost => MOVER_LOSES,
+            Tactics::Full | Tactics::Wins(_) if lost => MOVER_LOSES,
+            Tactics::Full => MOVER_DRAWS,
+            Tactics::Wins(_) => MOVER_WINS,
         };
-        let bounds = self.turned_for_min(all, Bounds::exactly(Outcome(value)));
+        let bounds = self.turned_for_min(all, Bounds::exactly(value));
         Survey { bounds, resistance: 0, forced: None, promise: 0 }
     }
 
@@ -114,7 +114,7 @@ impl<B: Bitboard> Connect4<B> {
             bounds
         } else {
             // A threshold beyond the scale has a relevancy bound beyond it.
-            let turned = |outcome: Outcome| Outcome(2u8.saturating_sub(outcome.0));
+            let turned = |outcome: Outcome| Outcome(MOVER_WINS.0.saturating_sub(outcome.0));
             Bounds { lower: turned(bounds.upper), upper: turned(bounds.lower) }
         }
     }

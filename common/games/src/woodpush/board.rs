@@ -1,6 +1,6 @@
 //! A board as two masks, and what the moves do to it.
 
-use crate::{Move, Player};
+use crate::{Move, Outcome, OutcomeScale, Player};
 
 /// Where the pieces are; bit i is cell i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,11 +28,20 @@ impl Board {
         }
     }
 
-    /// The score of Left, if one side has no pieces.
+    /// Whether one side has no pieces: the game is over.
     #[inline]
-    pub fn score(self) -> Option<i32> {
-        (self.left == 0 || self.right == 0)
-            .then(|| self.left.count_ones() as i32 - self.right.count_ones() as i32)
+    pub fn is_over(self) -> bool {
+        self.left == 0 || self.right == 0
+    }
+
+    /// The outcome on the scale of the game, if one side has no pieces: what Left has more than
+    /// Right.
+    #[inline]
+    pub fn outcome(self, scale: &OutcomeScale) -> Option<Outcome> {
+        if !self.is_over() {
+            return None;
+        }
+        scale.with_score(self.left.count_ones() as i32 - self.right.count_ones() as i32)
     }
 
     /// A pseudo-random number of 128 bits for each board (two rounds of a 64-bit finaliser with

@@ -17,7 +17,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The tables. A state is a board and who is to move: the number of the board twice, and 1 more if
 /// Right is to move.
 #[derive(Clone)]
-pub(super) struct Knowledge {
+pub(super) struct BoardTables {
     pub(super) line: u32,
     pub(super) scale: OutcomeScale,
     /// What a player who has no move gets: Left, Right.
@@ -35,7 +35,7 @@ pub(super) struct Knowledge {
 }
 
 /// Folds the bounds of a player's moves into bounds of the state, from the player's own view.
-pub(super) struct Fold {
+pub(super) struct BoundsOfMoves {
     player: Player,
     /// Among the moves that are legal for certain.
     sure: Option<i32>,
@@ -43,9 +43,9 @@ pub(super) struct Fold {
     best: i32,
 }
 
-impl Fold {
-    pub fn new(player: Player) -> Fold {
-        Fold { player, sure: None, worst: i32::MAX, best: i32::MIN }
+impl BoundsOfMoves {
+    pub fn new(player: Player) -> BoundsOfMoves {
+        BoundsOfMoves { player, sure: None, worst: i32::MAX, best: i32::MIN }
     }
 
     /// Takes in a move to a state with these bounds.
@@ -86,7 +86,7 @@ pub(super) fn seen(bounds: Bounds, player: Player) -> (i32, i32) {
     }
 }
 
-impl Knowledge {
+impl BoardTables {
     #[inline]
     pub fn state(&self, board: Board, player: Player) -> usize {
         self.numbering.number(board) as usize * 2 + player as usize
@@ -116,7 +116,7 @@ impl Knowledge {
         if board.pushers(player) == 0 || board.pieces() != before.pieces() {
             return bounds;
         }
-        match self.fold(state, board, player, Some(before)) {
+        match self.bounds_of_moves(state, board, player, Some(before)) {
             None => bounds,
             Some(narrower) => Bounds {
                 lower: bounds.lower.max(narrower.lower),
@@ -128,14 +128,14 @@ impl Knowledge {
     /// The bounds of a state from those of the states after its moves. With `before`, the board
     /// that may not be recreated at once; nothing if no move does that.
     #[inline]
-    pub(super) fn fold(
+    pub(super) fn bounds_of_moves(
         &self,
         state: usize,
         board: Board,
         player: Player,
         before: Option<Board>,
     ) -> Option<Bounds> {
-        let mut fold = Fold::new(player);
+        let mut of_moves = BoundsOfMoves::new(player);
         let mut taken_back = before.is_none();
         let mut may_repeat = self.may_repeat[state];
         board.each_candidate(self.line, player, |_, next| {
@@ -152,11 +152,11 @@ impl Knowledge {
                     // Two moves ahead of the one that is asked for: far enough.
                     Some(_) => self.bounds(next, player.opponent()),
                 };
-                fold.add(bounds, is_sure);
+                of_moves.add(bounds, is_sure);
             }
             true
         });
-        taken_back.then(|| fold.bounds(self.stuck))
+        taken_back.then(|| of_moves.bounds(self.stuck))
     }
 
     /// The sum of the hashes of the boards of the past, newest first, that could come back but for
@@ -170,8 +170,8 @@ impl Knowledge {
     }
 }
 
-impl fmt::Debug for Knowledge {
+impl fmt::Debug for BoardTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Knowledge").field("boards", &self.numbering.len()).finish_non_exhaustive()
+        f.debug_struct("BoardTables").field("boards", &self.numbering.len()).finish_non_exhaustive()
     }
 }

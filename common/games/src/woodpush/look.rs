@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::board::Board;
-use super::knowledge::{Fold, seen};
+use super::knowledge::{BoundsOfMoves, seen};
 use super::{Line, Woodpush};
 use crate::{Bounds, Game, Move, MoveList, Player, Survey};
 
@@ -19,13 +19,13 @@ impl Woodpush {
     /// What the pieces alone tell: they only ever leave the board, and whoever wins has no more of
     /// them at the end than now.
     fn bounds_by_pieces(&self, board: Board) -> Bounds {
-        let outcome =
-            |score| self.scale.with_score(score).expect("no more pieces than at the start");
-        match board.score() {
-            Some(score) => Bounds::exactly(outcome(score)),
+        let alone =
+            |board: Board| board.outcome(&self.scale).expect("one side's pieces are a score");
+        match board.outcome(&self.scale) {
+            Some(outcome) => Bounds::exactly(outcome),
             None => Bounds {
-                lower: outcome(-(board.right.count_ones() as i32)),
-                upper: outcome(board.left.count_ones() as i32),
+                lower: alone(Board { left: 0, ..board }),
+                upper: alone(Board { right: 0, ..board }),
             },
         }
     }
@@ -36,20 +36,20 @@ impl Woodpush {
             return Look { bounds: Bounds::exactly(outcome), judged };
         }
         let player = position.to_move;
-        let knowledge = self.knowledge();
+        let tables = self.tables();
         // What one of the moves is sure to get.
         let mut floor = i32::MIN;
-        let of_board = match knowledge {
-            Some(knowledge) => knowledge.bounds(position.board, player),
+        let of_board = match tables {
+            Some(tables) => tables.bounds(position.board, player),
             None => self.bounds_by_pieces(position.board),
         };
-        let mut fold = Fold::new(player);
+        let mut of_moves = BoundsOfMoves::new(player);
         self.each_move(position, |mv, next| {
-            let bounds = match knowledge {
+            let bounds = match tables {
                 Some(known) => known.bounds_after(position.board, next, player.opponent()),
                 None => self.bounds_by_pieces(next),
             };
-            fold.add(bounds, true);
+            of_moves.add(bounds, true);
             floor = floor.max(seen(bounds, player).0);
             judged.push((mv, bounds));
             true
@@ -63,7 +63,7 @@ impl Woodpush {
             needs_floor &= !is_floor;
             is_floor || upper > floor
         });
-        let bounds = fold.bounds(self.stuck).intersection(of_board);
+        let bounds = of_moves.bounds(self.stuck).intersection(of_board);
         Look { bounds: bounds.expect("both hold"), judged }
     }
 }

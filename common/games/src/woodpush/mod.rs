@@ -25,7 +25,7 @@ mod room;
 use std::sync::{Arc, OnceLock};
 
 use board::Board;
-use knowledge::{Knowledge, TABLE_BYTES};
+use knowledge::{BoardTables, TABLE_BYTES};
 use numbering::Numbering;
 use room::Room;
 
@@ -46,7 +46,7 @@ pub struct Woodpush {
     stuck: [Outcome; 2],
     room: Room,
     /// Filled when it is first asked for; nothing if the game has too many boards.
-    knowledge: Arc<OnceLock<Option<Knowledge>>>,
+    tables: Arc<OnceLock<Option<BoardTables>>>,
 }
 
 /// A position: the board, who is to move, and the boards that may not be recreated.
@@ -134,7 +134,7 @@ impl Woodpush {
             stuck: [outcome(-1), outcome(1)],
             scale,
             room: Room::default(),
-            knowledge: Arc::default(),
+            tables: Arc::default(),
         })
     }
 
@@ -146,9 +146,9 @@ impl Woodpush {
 
     /// What is known of the boards, if they are few enough.
     #[inline]
-    fn knowledge(&self) -> Option<&Knowledge> {
-        let make = || Knowledge::new(self.line(), self.start, &self.scale, self.stuck, self.room);
-        self.knowledge.get_or_init(make).as_ref()
+    fn tables(&self) -> Option<&BoardTables> {
+        let make = || BoardTables::new(self.line(), self.start, &self.scale, self.stuck, self.room);
+        self.tables.get_or_init(make).as_ref()
     }
 
     #[inline]
@@ -186,7 +186,7 @@ impl Game for Woodpush {
 
     fn with_memory(self, bytes: u64) -> Woodpush {
         let room = Room::of(bytes);
-        if room == self.room { self } else { Woodpush { room, knowledge: Arc::default(), ..self } }
+        if room == self.room { self } else { Woodpush { room, tables: Arc::default(), ..self } }
     }
 
     fn memory(&self) -> u64 {
@@ -195,8 +195,8 @@ impl Game for Woodpush {
     }
 
     fn outcome(&self, position: &Line) -> Option<Outcome> {
-        if let Some(score) = position.board.score() {
-            return self.scale.with_score(score);
+        if position.board.is_over() {
+            return position.board.outcome(&self.scale);
         }
         let mut stuck = true;
         self.each_move(position, |_, _| {
@@ -246,10 +246,10 @@ impl Game for Woodpush {
     /// can matter for the value is less: so the set grows with each move that can be undone, and
     /// no position shares a key with one that it leads to. Searches on graphs need that.
     fn key(&self, position: &Line) -> u128 {
-        let past = match self.knowledge() {
-            Some(knowledge) => {
+        let past = match self.tables() {
+            Some(tables) => {
                 let past = position.past[position.since as usize..].iter().rev();
-                knowledge.hash_of_past(position.board, past.map(|past| past.board))
+                tables.hash_of_past(position.board, past.map(|past| past.board))
             }
             None => position.past_hash,
         };

@@ -2,14 +2,14 @@
 
 use super::board::Board;
 use super::components::{Components, Reach};
-use super::knowledge::{Knowledge, NONE};
+use super::knowledge::{BoardTables, NONE};
 use super::numbering::Numbering;
 use super::room::Room;
 use crate::{Bounds, Outcome, OutcomeScale, Player};
 
 const PLAYERS: [Player; 2] = [Player::Max, Player::Min];
 
-impl Knowledge {
+impl BoardTables {
     /// What can be known of the boards that `start` leads to, on `line` (all cells, as a mask),
     /// unless there are too many.
     pub fn new(
@@ -18,10 +18,10 @@ impl Knowledge {
         scale: &OutcomeScale,
         stuck: [Outcome; 2],
         room: Room,
-    ) -> Option<Knowledge> {
+    ) -> Option<BoardTables> {
         let numbering = Numbering::new(line.count_ones(), start.pieces(), room.boards)?;
         let count = numbering.len();
-        let mut knowledge = Knowledge {
+        let mut tables = BoardTables {
             line,
             scale: scale.clone(),
             stuck,
@@ -31,19 +31,19 @@ impl Knowledge {
             bounds: vec![scale.bounds(); 2 * count],
             may_repeat: vec![0; 2 * count],
         };
-        let (boards, components) = knowledge.walk(start);
+        let (boards, components) = tables.walk(start);
         for (name, members) in components.iter().enumerate() {
             for (place, &number) in members.iter().enumerate() {
-                knowledge.component[number as usize] = name as u32;
-                knowledge.place[number as usize] = place as u32;
+                tables.component[number as usize] = name as u32;
+                tables.place[number as usize] = place as u32;
             }
             let members: Vec<Board> = members.iter().map(|&n| boards[n as usize]).collect();
             if members.len() > 1 {
-                knowledge.note_repetitions(&members, room);
+                tables.note_repetitions(&members, room);
             }
-            knowledge.bound(&members);
+            tables.bound(&members);
         }
-        Some(knowledge)
+        Some(tables)
     }
 
     /// All boards that `start` leads to, by number, if players could pass: the sets of boards that
@@ -53,7 +53,7 @@ impl Knowledge {
         let first = self.numbering.number(start);
         let components = Components::new(boards.len(), [first], |number, list| {
             let board = boards[number as usize];
-            if board.score().is_some() {
+            if board.is_over() {
                 return;
             }
             for player in PLAYERS {
@@ -86,9 +86,9 @@ impl Knowledge {
     /// Finds the moves of a component that may recreate a board: those to boards from which, with
     /// either player to move, there is a way to the state of the move.
     fn note_repetitions(&mut self, members: &[Board], room: Room) {
-        let local = |knowledge: &Knowledge, board, player: Player| {
-            let number = knowledge.numbering.number(board) as usize;
-            knowledge.place[number] * 2 + player as u32
+        let local = |tables: &BoardTables, board, player: Player| {
+            let number = tables.numbering.number(board) as usize;
+            tables.place[number] * 2 + player as u32
         };
         let states = members.len() * 2;
         let mut successors = Vec::new();
@@ -133,7 +133,7 @@ impl Knowledge {
         let mut open = Vec::with_capacity(members.len() * 2);
         self.each_state(members, |state, board, player| open.push((state, board, player)));
         open.retain(|&(state, board, _)| {
-            let over = board.score().and_then(|score| self.scale.with_score(score));
+            let over = board.outcome(&self.scale);
             self.bounds[state] = match over {
                 Some(outcome) => Bounds::exactly(outcome),
                 None => Bounds { lower: all.upper, upper: all.lower },
@@ -153,6 +153,6 @@ impl Knowledge {
 
     /// The bounds of a state from the present ones of the states after it.
     fn judge(&self, state: usize, board: Board, player: Player) -> Bounds {
-        self.fold(state, board, player, None).expect("no move is left out")
+        self.bounds_of_moves(state, board, player, None).expect("no move is left out")
     }
 }

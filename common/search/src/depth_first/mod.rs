@@ -28,7 +28,7 @@ use std::ops::ControlFlow;
 pub(crate) use children::{Child, Estimate, Seen, Setting};
 use jlpns_games::{Game, Move, MoveList, Player};
 use line::{Line, Mark};
-pub(crate) use numbers::{Numbers, own, pair_of};
+pub(crate) use numbers::{Numbers, own};
 
 use crate::EffortPair;
 use crate::watch::Watch;

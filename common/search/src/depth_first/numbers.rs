@@ -45,7 +45,7 @@ impl Estimate for Numbers {
 
 /// The numbers of the present node, from those of its children.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fold {
+pub(crate) struct OfChildren {
     /// The least effort of the player to move: proof numbers for Max, disproof numbers for Min.
     pub own: Effort,
     /// The summed effort of the other player.
@@ -60,15 +60,6 @@ pub(crate) struct Fold {
 #[inline]
 pub(crate) fn own(player: Player, pair: EffortPair) -> Effort {
     for_player(player, pair).0
-}
-
-/// The pair in which `own` is the number that `player` wants to be small.
-#[inline]
-pub(crate) fn pair_of(player: Player, own: Effort, other: Effort) -> EffortPair {
-    match player {
-        Player::Max => EffortPair { proof: own, disproof: other },
-        Player::Min => EffortPair { proof: other, disproof: own },
-    }
 }
 
 impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
@@ -128,7 +119,7 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
 
     /// What the children say of the present node.
     #[inline]
-    pub fn fold(&self) -> Fold {
+    pub fn of_children(&self) -> OfChildren {
         let frame = self.top();
         let player = frame.player;
         let mut sum = EffortSum::default();
@@ -146,7 +137,7 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
             }
         }
         // A child that is won may have cut the others off; they would only add to the infinity.
-        Fold { own: least, other: sum.total(), best, second }
+        OfChildren { own: least, other: sum.total(), best, second }
     }
 
     /// Sets the numbers of a child that was searched otherwise than by entering it, with `spent`

@@ -6,10 +6,10 @@ use std::hash::Hash;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::store::{NONE, SEVERAL_PARENTS, Store};
+use crate::graph::nodes::{NONE, Nodes, SEVERAL_PARENTS};
 use crate::prefetch::prefetch;
 
-impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
+impl<K: Copy + Eq + Hash, W: Width> Nodes<K, W> {
     /// Begins to load a node and its numbers.
     #[inline]
     pub fn load_node(&self, id: NodeId) {

@@ -7,8 +7,8 @@
 use jlpns_games::{Game, Player};
 
 use crate::effort::{Effort, EffortPair};
-use crate::efforts::{ThresholdSet, Width, for_player};
-use crate::graph::store::Mark;
+use crate::efforts::{ThresholdSet, Width, for_player, pair_of};
+use crate::graph::nodes::Mark;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
 
@@ -53,10 +53,7 @@ impl<S: ThresholdSet> Change<'_, S> {
             false => least,
         };
         let sum = if is_feared == was_feared { sum } else { moved(sum, was_feared, is_feared)? };
-        Some(match player {
-            Player::Max => EffortPair { proof: least, disproof: sum },
-            Player::Min => EffortPair { proof: sum, disproof: least },
-        })
+        Some(pair_of(player, least, sum))
     }
 }
 
@@ -70,17 +67,17 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Has a parent take over the change of one child: it is on the worklist afterwards, if it
     /// changes with it or may do so.
     pub(super) fn take_over(&mut self, parent: NodeId, change: &Change<W::Set>) {
-        if self.store.has(parent, Mark::Rescan) {
+        if self.nodes.has(parent, Mark::Rescan) {
             return;
         }
         // A parent whose turn comes before the child's may have seen the change already: that is
         // so where a node is deeper on one way than on another.
-        if self.store.node(parent).depth >= change.depth {
+        if self.nodes.node(parent).depth >= change.depth {
             return self.enqueue(parent);
         }
-        let player = self.store.player(parent);
+        let player = self.nodes.player(parent);
         let locked = self.locks.get(parent);
-        let mut pairs = Pairs::from_slice(self.store.pairs(parent));
+        let mut pairs = Pairs::from_slice(self.nodes.pairs(parent));
         for (index, pair) in pairs.iter_mut().enumerate() {
             if pair.is_solved() || change.is_none(index) {
                 continue;
@@ -92,9 +89,9 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
         }
         // What is to be selected below a node of the path may be another even so.
-        if pairs[..] != *self.store.pairs(parent) || self.store.has(parent, Mark::OnPath) {
+        if pairs[..] != *self.nodes.pairs(parent) || self.nodes.has(parent, Mark::OnPath) {
             self.queue(parent);
-            self.store.pairs_mut(parent).copy_from_slice(&pairs);
+            self.nodes.pairs_mut(parent).copy_from_slice(&pairs);
         }
     }
 }

@@ -4,7 +4,7 @@ use jlpns_games::{Game, MoveList};
 
 use crate::effort::Effort;
 use crate::efforts::{ThresholdSet, Width, for_player};
-use crate::graph::store::Mark;
+use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 
 impl<G: Game, W: Width> Graph<G, W> {
@@ -15,8 +15,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         let threshold = self.open_threshold()?;
         loop {
             let node = *self.path.last()?;
-            if self.store.is_leaf(node) {
-                let free = !self.store.has(node, Mark::Leased);
+            if self.nodes.is_leaf(node) {
+                let free = !self.nodes.has(node, Mark::Leased);
                 return free.then_some((node, threshold));
             }
             let (child, index) = self.most_proving_child(node, threshold)?;
@@ -27,16 +27,16 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The child that the player to move at `node` has the least effort with, and its place among
     /// the children; among equals the last.
     fn most_proving_child(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
-        let player = self.store.player(node);
+        let player = self.nodes.player(node);
         // All of them at once; of one of them the list of children is read next.
-        self.store.children(node).for_each(|child| self.store.load_node(child));
+        self.nodes.children(node).for_each(|child| self.nodes.load_node(child));
         let mut best = None;
         let mut least = Effort::INFINITY;
-        for (index, child) in self.store.children(node).enumerate() {
-            let wanted = for_player(player, self.store.pair(child, threshold)).0;
+        for (index, child) in self.nodes.children(node).enumerate() {
+            let wanted = for_player(player, self.nodes.pair(child, threshold)).0;
             if wanted <= least && !wanted.is_infinite() && !self.locks.get(child).has(threshold) {
                 (best, least) = (Some((child, index)), wanted);
-                self.store.load_key(child);
+                self.nodes.load_key(child);
             }
         }
         best
@@ -47,11 +47,11 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// lead to the same child may come before; and if the current node stands for a mirror image of
     /// the position that it was expanded from, it can be any.
     fn descend(&mut self, node: NodeId, child: NodeId, index: usize) {
-        let key = self.store.key(child);
-        self.store.set(child, Mark::OnPath, true);
+        let key = self.nodes.key(child);
+        self.nodes.set(child, Mark::OnPath, true);
         // The next step reads the one, the update after the descent the other.
-        self.store.load_child_list(child);
-        self.store.load_parent_list(child);
+        self.nodes.load_child_list(child);
+        self.nodes.load_parent_list(child);
         let mut legal = MoveList::new();
         if self.settings.merge {
             self.game.moves(&self.position, &mut legal);
@@ -77,8 +77,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             let node = self.path.pop().expect("the path is longer than its root");
             let mv = self.path_moves.pop().expect("every node but the root has a move");
             self.game.undo(&mut self.position, mv);
-            if self.store.is_live(node) {
-                self.store.set(node, Mark::OnPath, false);
+            if self.nodes.is_live(node) {
+                self.nodes.set(node, Mark::OnPath, false);
             }
         }
     }

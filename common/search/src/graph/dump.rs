@@ -10,7 +10,7 @@ use jlpns_games::{Game, Move, Player};
 
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
-use crate::graph::store::MAX_NODES;
+use crate::graph::nodes::MAX_NODES;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, GraphSettings, NodeId, Shed};
 use crate::job::Question;
@@ -89,7 +89,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let start = bytes.len();
         let node_bytes = size_of::<G::Key>() + 5 + 8 * self.evaluation.width();
         // Memory that is never written to costs nothing.
-        bytes.reserve(64 + self.live() * node_bytes + self.store.edges.bytes());
+        bytes.reserve(64 + self.live() * node_bytes + self.nodes.edges.bytes());
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend((size_of::<G::Key>() as u16).to_le_bytes());
         bytes.extend((self.evaluation.width() as u16).to_le_bytes());
@@ -102,7 +102,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         PartialDump {
             bytes,
             start,
-            numbers: vec![0; self.store.places()],
+            numbers: vec![0; self.nodes.places()],
             nodes: 0,
             edges: 0,
             next_node: 0,
@@ -121,7 +121,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             *dump = self.begin_dump(bytes);
         }
         let mut left = places;
-        let end = self.store.places();
+        let end = self.nodes.places();
         while dump.next_node < end && left > 0 {
             self.dump_node(dump, NodeId(dump.next_node as u32));
             (dump.next_node, left) = (dump.next_node + 1, left - 1);
@@ -140,21 +140,21 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     fn shape(&self) -> Shape {
         let (created, expansions) = (self.created, self.expansions);
-        Shape { places: self.store.places(), live: self.live(), created, expansions }
+        Shape { places: self.nodes.places(), live: self.live(), created, expansions }
     }
 
     fn dump_node(&self, dump: &mut PartialDump, id: NodeId) {
-        if !self.store.is_live(id) {
+        if !self.nodes.is_live(id) {
             return;
         }
         dump.numbers[id.0 as usize] = dump.nodes;
         dump.nodes += 1;
         let out = &mut dump.bytes;
-        let key: u128 = self.store.key(id).into();
+        let key: u128 = self.nodes.key(id).into();
         out.extend(&key.to_le_bytes()[..size_of::<G::Key>()]);
-        out.push(u8::from(self.store.player(id) == Player::Max));
-        out.extend(self.store.node(id).depth.to_le_bytes());
-        out.extend((self.store.children(id).len() as u16).to_le_bytes());
+        out.push(u8::from(self.nodes.player(id) == Player::Max));
+        out.extend(self.nodes.node(id).depth.to_le_bytes());
+        out.extend((self.nodes.children(id).len() as u16).to_le_bytes());
         for pair in self.actual_efforts(id) {
             out.extend(pair.proof.to_bits().to_le_bytes());
             out.extend(pair.disproof.to_bits().to_le_bytes());
@@ -162,10 +162,10 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     fn dump_edges(&self, dump: &mut PartialDump, id: NodeId) {
-        if !self.store.is_live(id) {
+        if !self.nodes.is_live(id) {
             return;
         }
-        for child in self.store.children(id) {
+        for child in self.nodes.children(id) {
             dump.bytes.extend(dump.numbers[child.0 as usize].to_le_bytes());
             dump.edges += 1;
         }
@@ -202,21 +202,21 @@ impl<G: Game, W: Width> Graph<G, W> {
             return Err(DumpError::TooShort);
         }
         let mut graph = Graph::new(game, position, question, width, settings);
-        graph.store.reserve(nodes as usize, edges as usize);
+        graph.nodes.reserve(nodes as usize, edges as usize);
         let mut children = Vec::with_capacity(nodes as usize);
         for number in 0..nodes as u32 {
             let key = reader.key::<G::Key>()?;
             let player = if reader.u8()? == 1 { Player::Max } else { Player::Min };
             let (depth, count) = (reader.u16()?, reader.u16()?);
             let id = if number == 0 {
-                if key != graph.store.key(graph.root) {
+                if key != graph.nodes.key(graph.root) {
                     return Err(DumpError::Other("position"));
                 }
                 graph.root
             } else {
-                graph.store.add(key, player, depth)
+                graph.nodes.add(key, player, depth)
             };
-            for pair in graph.store.pairs_mut(id) {
+            for pair in graph.nodes.pairs_mut(id) {
                 *pair = EffortPair {
                     proof: Effort::from_bits(reader.u32()?),
                     disproof: Effort::from_bits(reader.u32()?),
@@ -228,30 +228,30 @@ impl<G: Game, W: Width> Graph<G, W> {
             children.push(count);
         }
         let mut links: Vec<NodeId> = Vec::new();
-        let places = graph.store.places() as u32;
+        let places = graph.nodes.places() as u32;
         for (parent, count) in (0..nodes as u32).map(NodeId).zip(children) {
             links.clear();
             for _ in 0..count {
                 let child = NodeId(reader.u32()?);
                 // Where one reads next but for a few, and what the first look has loaded by then.
                 if let Some(later) = reader.u32_ahead(2 * AHEAD).filter(|&later| later < places) {
-                    graph.store.load_node(NodeId(later));
+                    graph.nodes.load_node(NodeId(later));
                 }
                 if let Some(soon) = reader.u32_ahead(AHEAD).filter(|&soon| soon < places) {
-                    graph.store.load_parent_list(NodeId(soon));
+                    graph.nodes.load_parent_list(NodeId(soon));
                 }
-                if !graph.store.is_live(child) || child == graph.root || child == parent {
+                if !graph.nodes.is_live(child) || child == graph.root || child == parent {
                     return Err(DumpError::Unsound("an edge to nowhere"));
                 }
                 links.push(child);
             }
             if !links.is_empty() {
-                graph.store.link(parent, &links);
+                graph.nodes.link(parent, &links);
             }
         }
         (graph.created, graph.expansions, graph.shed) = (created, expansions, shed);
         // Some nodes may have been about to be freed.
-        graph.store.orphan_all_but(graph.root);
+        graph.nodes.orphan_all_but(graph.root);
         graph.update_everything();
         graph.tidy_up();
         Ok(graph)
@@ -265,12 +265,12 @@ impl<G: Game, W: Width> Graph<G, W> {
             let step = |node: NodeId, mv: &Move| {
                 let index = self.expansion(node, &position).iter().position(|other| other == mv)?;
                 self.game.play(&mut position, *mv);
-                self.store.children(node).nth(index)
+                self.nodes.children(node).nth(index)
             };
             return moves.iter().try_fold(self.root, step);
         }
         moves.iter().for_each(|&mv| self.game.play(&mut position, mv));
-        self.store.find(self.game.key(&position))
+        self.nodes.find(self.game.key(&position))
     }
 
     /// Computes the numbers of all nodes that have children anew, deepest first. So nobody need be
@@ -278,8 +278,8 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// they are deeper.
     pub(super) fn update_everything(&mut self) {
         let mut levels: Vec<Vec<NodeId>> = Vec::new();
-        for id in self.store.ids().filter(|&id| !self.store.is_leaf(id)) {
-            let depth = usize::from(self.store.node(id).depth);
+        for id in self.nodes.ids().filter(|&id| !self.nodes.is_leaf(id)) {
+            let depth = usize::from(self.nodes.node(id).depth);
             if levels.len() <= depth {
                 levels.resize_with(depth + 1, Vec::new);
             }
@@ -288,10 +288,10 @@ impl<G: Game, W: Width> Graph<G, W> {
         for level in levels.iter().rev() {
             for (at, &node) in level.iter().enumerate() {
                 if let Some(&later) = level.get(at + 2 * AHEAD) {
-                    self.store.load_child_list(later);
+                    self.nodes.load_child_list(later);
                 }
                 if let Some(&soon) = level.get(at + AHEAD) {
-                    self.store.load_children(soon);
+                    self.nodes.load_children(soon);
                 }
                 self.update_quietly(node);
             }
@@ -303,15 +303,15 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Computes the numbers of one node anew; of its parents only those are told that are no higher.
     fn update_quietly(&mut self, node: NodeId) {
         // A node that is settled by now has no children, and those are freed.
-        if !self.store.is_live(node) || self.store.is_leaf(node) {
+        if !self.nodes.is_live(node) || self.nodes.is_leaf(node) {
             return;
         }
-        let before = Pairs::from_slice(self.store.pairs(node));
+        let before = Pairs::from_slice(self.nodes.pairs(node));
         self.recompute(node);
-        if before[..] != *self.store.pairs(node) {
-            let depth = self.store.node(node).depth;
-            for &parent in &self.store.parents(node) {
-                if self.store.node(parent).depth >= depth {
+        if before[..] != *self.nodes.pairs(node) {
+            let depth = self.nodes.node(node).depth;
+            for &parent in &self.nodes.parents(node) {
+                if self.nodes.node(parent).depth >= depth {
                     self.enqueue(parent);
                 }
             }

@@ -3,8 +3,8 @@
 use jlpns_games::{Game, Move, MoveList};
 use smallvec::SmallVec;
 
-use crate::effort::{Effort, EffortPair};
-use crate::efforts::Width;
+use crate::effort::EffortPair;
+use crate::efforts::{Width, carry_over};
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
 use crate::job::{ChildFindings, Findings};
@@ -49,13 +49,13 @@ impl<G: Game, W: Width> Graph<G, W> {
         // What its lease pretended, and what it locked, must not mix with what is known now.
         self.release(node);
         let settled = findings.efforts.iter().all(|pair| pair.is_solved());
-        let expandable = self.store.is_leaf(node) && !self.is_settled(node) && !settled;
+        let expandable = self.nodes.is_leaf(node) && !self.is_settled(node) && !settled;
         let moves = if expandable { self.expansion(node, position) } else { MoveList::new() };
         self.begin_pruning_if_nearly_full();
         self.tidy_a_little();
         let expanded =
             expandable && (self.has_room(moves.len()) || self.make_room(moves.len(), node));
-        if !self.store.is_live(node) {
+        if !self.nodes.is_live(node) {
             // Making room has shown that nothing depends on the node any more.
             self.update_all();
             return true;
@@ -63,7 +63,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         if expanded {
             let found = (!findings.children.is_empty()).then_some((asked, &findings.children[..]));
             self.add_children(node, position, &moves, found);
-        } else if self.learn(node, asked, &findings.efforts) && !self.store.is_leaf(node) {
+        } else if self.learn(node, asked, &findings.efforts) && !self.nodes.is_leaf(node) {
             // Its numbers come from below, and what is settled is not computed again: so nobody
             // else would tell its parents.
             self.note_change(node);
@@ -80,11 +80,11 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Takes over numbers for some thresholds of a node: all of them if it is a frontier node,
     /// else those that are settled.
     pub(super) fn learn(&mut self, node: NodeId, asked: usize, efforts: &[EffortPair]) -> bool {
-        let leaf = self.store.is_leaf(node);
+        let leaf = self.nodes.is_leaf(node);
         let actual = self.actual.get_mut(&node);
         let pairs = match actual {
             Some(actual) => &mut actual[..],
-            None => self.store.pairs_mut(node),
+            None => self.nodes.pairs_mut(node),
         };
         let before = Pairs::from_slice(pairs);
         for (index, &found) in (asked..).zip(efforts) {
@@ -92,7 +92,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 pairs[index] = found;
             }
         }
-        make_monotone(pairs, asked..asked + efforts.len());
+        carry_over(pairs, asked..asked + efforts.len());
         let changed = before[..] != *pairs;
         if changed && let Some(actual) = self.actual.get(&node) {
             let actual = actual.clone();
@@ -121,39 +121,39 @@ impl<G: Game, W: Width> Graph<G, W> {
         moves: &[Move],
         found: Option<(usize, &[ChildFindings])>,
     ) {
-        let depth = self.store.node(node).depth.saturating_add(1);
+        let depth = self.nodes.node(node).depth.saturating_add(1);
         let mut keys: SmallVec<[G::Key; 64]> = SmallVec::new();
         for &mv in moves {
             self.game.play(position, mv);
             let key = self.game.key(position);
             self.game.undo(position, mv);
-            self.store.load_place(key);
+            self.nodes.load_place(key);
             keys.push(key);
         }
         // All at once, so that the processor waits for the memory of all at once.
-        let known: SmallVec<[_; 64]> = keys.iter().map(|&key| self.store.find(key)).collect();
+        let known: SmallVec<[_; 64]> = keys.iter().map(|&key| self.nodes.find(key)).collect();
         // Then what follows from it, step by step.
-        known.iter().flatten().for_each(|&known| self.store.load_node(known));
-        known.iter().flatten().for_each(|&known| self.store.load_parent_list(known));
-        known.iter().flatten().for_each(|&known| self.store.load_parents(known));
+        known.iter().flatten().for_each(|&known| self.nodes.load_node(known));
+        known.iter().flatten().for_each(|&known| self.nodes.load_parent_list(known));
+        known.iter().flatten().for_each(|&known| self.nodes.load_parents(known));
         let mut children: SmallVec<[NodeId; 64]> = SmallVec::new();
         for (at, (&mv, &known)) in moves.iter().zip(&known).enumerate() {
             let key = keys[at];
             let known = match known {
                 // It is the mirror image of one that has just been added.
-                None if keys[..at].contains(&key) => self.store.find(key),
+                None if keys[..at].contains(&key) => self.nodes.find(key),
                 known => known,
             };
             let child = match known {
                 Some(known) => known,
                 None => {
                     self.game.play(position, mv);
-                    let child = self.store.add(key, self.game.to_move(position), depth);
+                    let child = self.nodes.add(key, self.game.to_move(position), depth);
                     self.created += 1;
                     self.pruning.note_new(child);
-                    let (game, store) = (&self.game, &mut self.store);
+                    let (game, nodes) = (&self.game, &mut self.nodes);
                     self.evaluation
-                        .new_node(game, position, |i, pair| store.pairs_mut(child)[i] = pair);
+                        .new_node(game, position, |i, pair| nodes.pairs_mut(child)[i] = pair);
                     self.game.undo(position, mv);
                     child
                 }
@@ -165,7 +165,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             {
                 // A new one has no parents yet.
                 self.note_change(child);
-                if !self.store.is_leaf(child) {
+                if !self.nodes.is_leaf(child) {
                     // What is not settled follows from its own children.
                     self.enqueue(child);
                 }
@@ -175,42 +175,8 @@ impl<G: Game, W: Width> Graph<G, W> {
                 children.push(child);
             }
         }
-        self.store.link(node, &children);
+        self.nodes.link(node, &children);
         self.note_linked(node);
         self.expansions += 1;
-    }
-}
-
-/// Carries what is known of the thresholds in `known` over to the others of a node: reaching more
-/// takes at least as much effort, and reaching less at most as much (GPNS paper, section 4.3).
-fn make_monotone(pairs: &mut [EffortPair], known: std::ops::Range<usize>) {
-    for index in (0..known.start).rev() {
-        let above = pairs[index + 1];
-        let pair = &mut pairs[index];
-        if !pair.is_solved() {
-            pair.proof = pair.proof.min(above.proof);
-            pair.disproof = pair.disproof.max(above.disproof);
-            *pair = agreeing(*pair);
-        }
-    }
-    for index in known.end..pairs.len() {
-        let below = pairs[index - 1];
-        let pair = &mut pairs[index];
-        if !pair.is_solved() {
-            pair.proof = pair.proof.max(below.proof);
-            pair.disproof = pair.disproof.min(below.disproof);
-            *pair = agreeing(*pair);
-        }
-    }
-}
-
-/// A pair of which one side was taken over: the other follows if that is permanent.
-fn agreeing(pair: EffortPair) -> EffortPair {
-    if pair.proof == Effort::ZERO || pair.disproof == Effort::INFINITY {
-        EffortPair::PROVED
-    } else if pair.disproof == Effort::ZERO || pair.proof == Effort::INFINITY {
-        EffortPair::DISPROVED
-    } else {
-        pair
     }
 }

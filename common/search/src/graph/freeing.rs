@@ -8,9 +8,9 @@ use std::hash::Hash;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::store::{FREE, NONE, ORPHAN, Store};
+use crate::graph::nodes::{FREE, NONE, Nodes, ORPHAN};
 
-impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
+impl<K: Copy + Eq + Hash, W: Width> Nodes<K, W> {
     /// Unlinks a node from its children. Those that have no parent any more are orphans; how many
     /// children there were, and how many of them are orphans now.
     pub fn unlink(&mut self, id: NodeId) -> Unlinked {

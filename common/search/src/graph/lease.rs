@@ -4,7 +4,7 @@ use jlpns_games::Game;
 
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::{ThresholdSet, Width};
-use crate::graph::store::Mark;
+use crate::graph::nodes::Mark;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, NodeId};
 
@@ -32,17 +32,17 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Whether there is a node at this place: it may be another than the one that was there.
     pub fn is_live(&self, node: NodeId) -> bool {
-        self.store.is_live(node)
+        self.nodes.is_live(node)
     }
 
     /// The key of a node's position.
     pub fn key(&self, node: NodeId) -> G::Key {
-        self.store.key(node)
+        self.nodes.key(node)
     }
 
     /// The children of a node; none of a frontier node.
     pub fn children(&self, node: NodeId) -> Vec<NodeId> {
-        self.store.children(node).collect()
+        self.nodes.children(node).collect()
     }
 
     /// Whether nothing is left to find out about a node.
@@ -52,24 +52,24 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Whether a node is a frontier node.
     pub fn is_frontier(&self, node: NodeId) -> bool {
-        self.store.is_leaf(node)
+        self.nodes.is_leaf(node)
     }
 
     /// The numbers of a node without any virtual outcome.
     pub fn actual_efforts(&self, node: NodeId) -> &[EffortPair] {
         match self.actual.get(&node) {
             Some(actual) => actual,
-            None => self.store.pairs(node),
+            None => self.nodes.pairs(node),
         }
     }
 
     /// Marks a frontier node as leased, so that others are selected until it is given back.
     pub fn lease(&mut self, node: NodeId) {
-        debug_assert!(self.store.is_leaf(node) && !self.store.has(node, Mark::Leased));
+        debug_assert!(self.nodes.is_leaf(node) && !self.nodes.has(node, Mark::Leased));
         // The lock is told to all of them.
-        self.path.iter().for_each(|&above| self.store.load_parents(above));
-        let seen = Pairs::from_slice(self.store.pairs(node));
-        self.store.set(node, Mark::Leased, true);
+        self.path.iter().for_each(|&above| self.nodes.load_parents(above));
+        let seen = Pairs::from_slice(self.nodes.pairs(node));
+        self.nodes.set(node, Mark::Leased, true);
         self.leased += 1;
         if self.settings.selection != Selection::Locking {
             self.pretend(node, &seen);
@@ -90,14 +90,14 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Takes the mark of a lease from a node, and puts its parents on the worklist; whether it was
     /// leased.
     pub(super) fn release(&mut self, node: NodeId) -> bool {
-        if !self.store.is_live(node) || !self.store.has(node, Mark::Leased) {
+        if !self.nodes.is_live(node) || !self.nodes.has(node, Mark::Leased) {
             return false;
         }
-        let (seen, locked) = (Pairs::from_slice(self.store.pairs(node)), self.locks.get(node));
-        self.store.set(node, Mark::Leased, false);
+        let (seen, locked) = (Pairs::from_slice(self.nodes.pairs(node)), self.locks.get(node));
+        self.nodes.set(node, Mark::Leased, false);
         self.leased -= 1;
         if let Some(actual) = self.actual.remove(&node) {
-            self.store.pairs_mut(node).copy_from_slice(&actual);
+            self.nodes.pairs_mut(node).copy_from_slice(&actual);
         }
         self.locks.set(node, W::Set::default());
         self.note_change_from(node, &seen, locked);
@@ -112,7 +112,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         if settles.into_iter().any(|(found, known)| found.is_solved() && !known.is_solved()) {
             return;
         }
-        if self.store.is_leaf(node) && self.learn(node, asked, efforts) {
+        if self.nodes.is_leaf(node) && self.learn(node, asked, efforts) {
             self.lock(node);
             self.update_from(node);
         }
@@ -127,7 +127,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn lock(&mut self, node: NodeId) {
         if self.settings.selection == Selection::Locking {
             let mut locked = W::Set::default();
-            let pairs = self.store.pairs(node).iter().enumerate();
+            let pairs = self.nodes.pairs(node).iter().enumerate();
             pairs.filter(|(_, pair)| !pair.is_solved()).for_each(|(index, _)| locked.insert(index));
             self.locks.set(node, locked);
         }
@@ -141,7 +141,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             Selection::VirtualWin => EffortPair { proof: Effort::ONE, disproof: large },
             Selection::VirtualLoss => EffortPair { proof: large, disproof: Effort::ONE },
         };
-        for (pair, actual) in self.store.pairs_mut(node).iter_mut().zip(actual) {
+        for (pair, actual) in self.nodes.pairs_mut(node).iter_mut().zip(actual) {
             *pair = if actual.is_solved() { *actual } else { pretended };
         }
     }

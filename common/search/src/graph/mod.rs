@@ -9,7 +9,7 @@
 //! graph has no cycles because games are finite and a key never recurs within one. With merging
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
-//! - `store`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
+//! - `nodes`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
 //!   `freeing` gives their places back; `ahead`: loading them before they are read.
 //! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
@@ -30,11 +30,11 @@ mod freeing;
 mod index;
 mod lease;
 mod locks;
+mod nodes;
 mod parents;
 mod regrow;
 mod relevance;
 mod shed;
-mod store;
 mod tidy;
 mod update;
 
@@ -48,12 +48,12 @@ use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList};
 pub use lease::Selection;
 use locks::Locks;
+pub use nodes::NodeId;
+use nodes::{Mark, Nodes};
 use relevance::Pruning;
 use shed::Hand;
 pub use shed::Shed;
 use smallvec::SmallVec;
-pub use store::NodeId;
-use store::{Mark, Store};
 use update::{Pairs, Worklist};
 
 use crate::effort::EffortPair;
@@ -78,13 +78,38 @@ pub struct GraphSettings {
 }
 
 /// A graph grown from one position.
+///
+/// ```
+/// use jlpns_games::Game;
+/// use jlpns_games::connect4::Connect4;
+/// use jlpns_search::efforts::Two;
+/// use jlpns_search::graph::{Graph, GraphSettings, Selection};
+/// use jlpns_search::{Initialisation, Question};
+///
+/// let game = Connect4::<u64>::new(4, 4)?;
+/// let question = Question::Value(game.scale().bounds());
+/// let settings = GraphSettings {
+///     initialisation: Initialisation::Unit,
+///     merge: true,
+///     selection: Selection::Locking,
+///     memory: 1 << 20,
+///     knowledge: true,
+/// };
+/// let mut graph = Graph::new(game.clone(), game.start(), question, Two, settings);
+/// while graph.select().is_some() {
+///     assert!(graph.expand(), "there is room");
+/// }
+/// let value = question.bounds(graph.root_efforts(), game.scale()).value();
+/// assert_eq!(value.map(|value| game.scale().name(value)), Some("draw"));
+/// # Ok::<(), jlpns_games::connect4::SizeError>(())
+/// ```
 #[derive(Debug)]
 pub struct Graph<G: Game, W: Width> {
     game: G,
     question: Question,
     evaluation: Evaluation<W>,
     settings: GraphSettings,
-    store: Store<G::Key, W>,
+    nodes: Nodes<G::Key, W>,
     locks: Locks<W::Set>,
     root: NodeId,
     /// The nodes from the root to the current one.
@@ -119,16 +144,16 @@ impl<G: Game, W: Width> Graph<G, W> {
     ) -> Graph<G, W> {
         let evaluation = Evaluation::new(question, width, settings.initialisation)
             .with_knowledge(settings.knowledge);
-        let mut store = Store::new(width, settings.merge);
-        let root = store.add(game.key(&position), game.to_move(&position), 0);
-        evaluation.new_node(&game, &position, |i, pair| store.pairs_mut(root)[i] = pair);
-        store.set(root, Mark::OnPath, true);
+        let mut nodes = Nodes::new(width, settings.merge);
+        let root = nodes.add(game.key(&position), game.to_move(&position), 0);
+        evaluation.new_node(&game, &position, |i, pair| nodes.pairs_mut(root)[i] = pair);
+        nodes.set(root, Mark::OnPath, true);
         Graph {
             game,
             question,
             evaluation,
             settings,
-            store,
+            nodes,
             locks: Locks::new(),
             root,
             path: vec![root],
@@ -173,12 +198,12 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// The root's numbers, one pair for each threshold asked.
     pub fn root_efforts(&self) -> &[EffortPair] {
-        self.store.pairs(self.root)
+        self.nodes.pairs(self.root)
     }
 
     /// The numbers of a node.
     pub fn efforts(&self, node: NodeId) -> &[EffortPair] {
-        self.store.pairs(node)
+        self.nodes.pairs(node)
     }
 
     /// How often a node has been expanded, the root included.
@@ -198,12 +223,12 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// The number of nodes in memory.
     pub fn live(&self) -> usize {
-        self.store.live()
+        self.nodes.live()
     }
 
     /// The largest number of nodes that were in memory at one time.
     pub fn peak(&self) -> usize {
-        self.store.peak()
+        self.nodes.peak()
     }
 
     /// What the graph gave up because its memory was full.
@@ -217,9 +242,9 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub fn bytes(&self) -> u64 {
         let leased = self.actual.capacity() * size_of::<(NodeId, Pairs)>();
         let several = self.evaluation.width() > 1;
-        let pruning = if several { self.pruning.bytes(self.store.places()) } else { 0 };
+        let pruning = if several { self.pruning.bytes(self.nodes.places()) } else { 0 };
         let aside = self.locks.bytes() + leased + pruning;
-        (self.store.bytes() + aside) as u64
+        (self.nodes.bytes() + aside) as u64
     }
 
     /// The position at the end of the last descent.
@@ -235,7 +260,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// What the graph knows of its root and the root's children.
     pub fn findings(&self) -> Findings {
         let children = self.root_children();
-        let player = self.store.player(self.root);
+        let player = self.nodes.player(self.root);
         Findings {
             efforts: self.root_efforts().to_vec(),
             best_move: best_move(player, self.root_efforts(), &children),
@@ -247,7 +272,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The legal moves at the root with the numbers of the nodes that they lead to; none if the
     /// root has no children. Moves that lead to mirror images share a node.
     fn root_children(&self) -> Vec<ChildFindings> {
-        let nodes: SmallVec<[NodeId; 64]> = self.store.children(self.root).collect();
+        let nodes: SmallVec<[NodeId; 64]> = self.nodes.children(self.root).collect();
         if nodes.is_empty() {
             return Vec::new();
         }
@@ -260,11 +285,11 @@ impl<G: Game, W: Width> Graph<G, W> {
                 self.game.play(&mut position, mv);
                 let key = self.game.key(&position);
                 self.game.undo(&mut position, mv);
-                nodes.iter().find(|&&node| self.store.key(node) == key)
+                nodes.iter().find(|&&node| self.nodes.key(node) == key)
             } else {
                 nodes.get(index)
             };
-            Some(ChildFindings { mv, efforts: self.store.pairs(*node?).to_vec() })
+            Some(ChildFindings { mv, efforts: self.nodes.pairs(*node?).to_vec() })
         };
         moves.iter().copied().enumerate().filter_map(child).collect()
     }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::store::{NONE, Node, ORPHAN, SEVERAL_PARENTS, Store};
+use crate::graph::nodes::{NONE, Node, Nodes, ORPHAN, SEVERAL_PARENTS};
 use crate::large_pages::{LargePages, LargeVec};
 use crate::prefetch::prefetch;
 
@@ -119,7 +119,7 @@ impl Parents {
     }
 }
 
-impl<K: Copy + Eq + Hash, W: Width> Store<K, W> {
+impl<K: Copy + Eq + Hash, W: Width> Nodes<K, W> {
     /// The parents, the last one first.
     #[inline]
     pub fn parents(&self, id: NodeId) -> SmallVec<[NodeId; 12]> {

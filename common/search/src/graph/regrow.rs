@@ -38,7 +38,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         for index in 0..anew.evaluation.width() {
             let known = verdict(&mut root_position, Threshold(first.0 + index as u8));
             if let Some(holds) = known {
-                anew.store.pairs_mut(anew.root)[index] = EffortPair::solved(holds);
+                anew.nodes.pairs_mut(anew.root)[index] = EffortPair::solved(holds);
             }
         }
         if !anew.is_settled(anew.root) {
@@ -72,7 +72,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 continue;
             };
             // Reached on another way before, or nothing is left to find out about it.
-            if !anew.store.is_leaf(new) || anew.is_settled(new) {
+            if !anew.nodes.is_leaf(new) || anew.is_settled(new) {
                 continue;
             }
             self.game.play(position, mv);
@@ -91,18 +91,18 @@ impl<G: Game, W: Width> Graph<G, W> {
         position: &mut G::Position,
         verdict: &mut dyn FnMut(&mut G::Position, Threshold) -> Option<bool>,
     ) -> Vec<Below> {
-        if self.store.is_leaf(old) {
+        if self.nodes.is_leaf(old) {
             return Vec::new();
         }
         let first = self.question.thresholds().0;
         let moves = self.expansion(old, position);
-        let in_order: SmallVec<[NodeId; 64]> = self.store.children(old).collect();
+        let in_order: SmallVec<[NodeId; 64]> = self.nodes.children(old).collect();
         let mut found = Vec::with_capacity(moves.len());
         let mut before = Vec::with_capacity(moves.len());
         for (index, &mv) in moves.iter().enumerate() {
             self.game.play(position, mv);
             let child = if self.settings.merge {
-                self.store.find(self.game.key(position))
+                self.nodes.find(self.game.key(position))
             } else {
                 in_order.get(index).copied()
             };
@@ -125,12 +125,12 @@ impl<G: Game, W: Width> Graph<G, W> {
             before.push(child);
         }
         anew.add_children(new, position, &moves, Some((0, &found)));
-        let linked: SmallVec<[NodeId; 64]> = anew.store.children(new).collect();
+        let linked: SmallVec<[NodeId; 64]> = anew.nodes.children(new).collect();
         let mut below = Vec::new();
         for (index, (&mv, child)) in moves.iter().zip(before).enumerate() {
-            let Some(child) = child.filter(|&child| !self.store.is_leaf(child)) else { continue };
+            let Some(child) = child.filter(|&child| !self.nodes.is_leaf(child)) else { continue };
             let new = if self.settings.merge {
-                anew.store.find(self.store.key(child))
+                anew.nodes.find(self.nodes.key(child))
             } else {
                 linked.get(index).copied()
             };

@@ -14,7 +14,7 @@ use std::ops::Range;
 use jlpns_games::Game;
 
 use crate::efforts::{ThresholdSet, Width, still_open};
-use crate::graph::store::Mark;
+use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 use crate::large_pages::{LargePages, LargeVec};
 
@@ -114,8 +114,8 @@ fn thresholds(span: Span) -> Range<usize> {
 impl<G: Game, W: Width> Graph<G, W> {
     /// Frees all that is below a node, if nothing is left to find out about it.
     pub(super) fn drop_if_settled(&mut self, node: NodeId) {
-        if self.store.pairs(node).iter().all(|pair| pair.is_solved()) {
-            self.store.unlink(node);
+        if self.nodes.pairs(node).iter().all(|pair| pair.is_solved()) {
+            self.nodes.unlink(node);
         }
     }
 
@@ -127,10 +127,10 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
         let pruning = &mut self.pruning;
         pruning.marks.clear();
-        pruning.marks.resize(self.store.places(), NOTHING);
+        pruning.marks.resize(self.nodes.places(), NOTHING);
         pruning.pending.clear();
         (pruning.phase, pruning.is_urgent, pruning.cut) = (Phase::Marking, is_urgent, 0);
-        let open = still_open(self.store.pairs(self.root), 0..self.evaluation.width());
+        let open = still_open(self.nodes.pairs(self.root), 0..self.evaluation.width());
         self.ask_for(self.root, open);
     }
 
@@ -162,9 +162,9 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn ask_for_children(&mut self, parent: NodeId, span: Span) -> usize {
         let asked = thresholds(span);
         let asked = asked.start..asked.end.min(self.evaluation.width());
-        let children: smallvec::SmallVec<[NodeId; 64]> = self.store.children(parent).collect();
+        let children: smallvec::SmallVec<[NodeId; 64]> = self.nodes.children(parent).collect();
         for &child in &children {
-            let open = still_open(self.store.pairs(child), asked.clone());
+            let open = still_open(self.nodes.pairs(child), asked.clone());
             self.ask_for(child, open);
         }
         children.len()
@@ -198,7 +198,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn mark(&mut self, node: NodeId, span: Span) -> usize {
         // It may have been freed while it waited. If another has its place, that matters anyway.
         let Some(known) = self.pruning.marks.get_mut(node.0 as usize) else { return 1 };
-        if !self.store.is_live(node) {
+        if !self.nodes.is_live(node) {
             return 1;
         }
         let wider = match *known {
@@ -219,7 +219,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let mut cost = 8;
         for place in from..end {
             let node = NodeId(place as u32);
-            if self.pruning.marks[place] == NOTHING && self.store.is_live(node) {
+            if self.pruning.marks[place] == NOTHING && self.nodes.is_live(node) {
                 cost += self.cut(node);
             }
         }
@@ -233,15 +233,15 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Frees what is below a node that does not matter: it is a frontier node, should it become
     /// relevant again. If a job for it is out, that is moot.
     fn cut(&mut self, node: NodeId) -> usize {
-        if self.store.has(node, Mark::Leased) {
-            let parents = self.store.parents(node);
+        if self.nodes.has(node, Mark::Leased) {
+            let parents = self.nodes.parents(node);
             // Without such a parent it is freed, and its job is moot then.
             if parents.iter().any(|&parent| self.pruning.span(parent) != NOTHING) {
                 self.moot.push(node);
             }
             return parents.len();
         }
-        let unlinked = self.store.unlink(node);
+        let unlinked = self.nodes.unlink(node);
         self.pruning.cut += usize::from(unlinked.children > 0);
         // Leases below it are gone: it must not stay locked, should it become relevant again.
         if !self.locks.get(node).is_empty() {
@@ -266,7 +266,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// before it any more.
     pub(super) fn forget_freed_path(&mut self) {
         let gone = (1..self.path.len()).find(|&index| {
-            !self.store.is_live(self.path[index]) || self.store.is_leaf(self.path[index - 1])
+            !self.nodes.is_live(self.path[index]) || self.nodes.is_leaf(self.path[index - 1])
         });
         if let Some(index) = gone {
             self.ascend_to(index - 1);

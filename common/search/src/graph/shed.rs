@@ -11,7 +11,7 @@
 use jlpns_games::Game;
 
 use crate::efforts::{ThresholdSet, Width};
-use crate::graph::store::{MAX_NODES, Mark};
+use crate::graph::nodes::{MAX_NODES, Mark};
 use crate::graph::{Graph, NodeId};
 
 /// What a graph has given up for want of memory.
@@ -104,21 +104,21 @@ impl<G: Game, W: Width> Graph<G, W> {
             return false;
         }
         let (memory, bytes) = (self.settings.memory, self.bytes());
-        let growth = self.store.growth_for(count);
+        let growth = self.nodes.growth_for(count);
         // The last expansion may go beyond the limit, but not with a larger index.
         if bytes < memory && growth.index as u64 <= memory - bytes {
             return true;
         }
-        let free = (self.store.places() - self.live()) as u64;
+        let free = (self.nodes.places() - self.live()) as u64;
         let lists_may_grow = bytes < memory.saturating_add(memory / BEYOND)
-            || free * SHARE >= self.store.places() as u64;
+            || free * SHARE >= self.nodes.places() as u64;
         growth.nodes == 0 && growth.index == 0 && (growth.lists == 0 || lists_may_grow)
     }
 
     /// Takes back expansions until there is room for `count` nodes. `needed` stays in the graph.
     /// Whether there is.
     pub(super) fn make_room(&mut self, count: usize, needed: NodeId) -> bool {
-        let places = self.store.places();
+        let places = self.nodes.places();
         let mut passed = 0;
         while !self.has_room(count) {
             if self.free_orphans(1) {
@@ -141,17 +141,17 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Takes back the expansion of a node, if it is one of those that are least promising.
     fn shed_at(&mut self, node: NodeId, needed: NodeId) {
-        if !self.store.is_live(node) || self.store.is_leaf(node) || node == self.root {
+        if !self.nodes.is_live(node) || self.nodes.is_leaf(node) || node == self.root {
             return;
         }
         let spare = |child: NodeId| {
-            child != needed && self.store.is_leaf(child) && !self.store.has(child, Mark::Leased)
+            child != needed && self.nodes.is_leaf(child) && !self.nodes.has(child, Mark::Leased)
         };
-        if !self.store.children(node).all(spare) {
+        if !self.nodes.children(node).all(spare) {
             return;
         }
         // The more effort settles one of its open thresholds, the later its turn would come.
-        let open = self.store.pairs(node).iter().filter(|pair| !pair.is_solved());
+        let open = self.nodes.pairs(node).iter().filter(|pair| !pair.is_solved());
         let least = open.map(|pair| pair.proof.min(pair.disproof).to_bits()).min();
         let kind = kind(least.unwrap_or(u32::MAX));
         self.hand.note(kind);
@@ -162,7 +162,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Makes a node a frontier node again, with the numbers that it has.
     fn take_back(&mut self, node: NodeId) {
-        let orphans = self.store.unlink(node).orphans as u64;
+        let orphans = self.nodes.unlink(node).orphans as u64;
         self.shed.nodes += orphans;
         self.hand.shed += orphans;
         if self.hand.shed * SHARE >= self.live() as u64 {

@@ -24,31 +24,31 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// locks are where leases are.
     fn check_invariants(&self) {
         // Orphans wait to be freed, with what hangs by them.
-        let orphans = self.store.ids().filter(|&id| self.store.is_orphan(id));
+        let orphans = self.nodes.ids().filter(|&id| self.nodes.is_orphan(id));
         let mut pending: Vec<NodeId> = std::iter::once(self.root).chain(orphans).collect();
         let mut seen: HashSet<NodeId> = pending.iter().copied().collect();
         let mut leased = 0;
         while let Some(node) = pending.pop() {
-            leased += usize::from(self.store.has(node, Mark::Leased));
-            assert!(self.store.is_live(node));
-            assert!(!self.store.has(node, Mark::Queued), "the worklist is empty between calls");
-            for child in self.store.children(node) {
-                assert!(self.store.parents(child).contains(&node));
+            leased += usize::from(self.nodes.has(node, Mark::Leased));
+            assert!(self.nodes.is_live(node));
+            assert!(!self.nodes.has(node, Mark::Queued), "the worklist is empty between calls");
+            for child in self.nodes.children(node) {
+                assert!(self.nodes.parents(child).contains(&node));
                 if seen.insert(child) {
                     pending.push(child);
                 }
             }
-            if self.store.is_leaf(node) {
+            if self.nodes.is_leaf(node) {
                 continue;
             }
             for index in 0..self.evaluation.width() {
-                let pair = self.store.pair(node, index);
+                let pair = self.nodes.pair(node, index);
                 if pair.is_solved() || self.leased > 0 {
                     continue;
                 }
-                let mut expected = PairOfChildren::new(self.store.player(node));
-                for child in self.store.children(node) {
-                    expected.add(self.store.pair(child, index));
+                let mut expected = PairOfChildren::new(self.nodes.player(node));
+                for child in self.nodes.children(node) {
+                    expected.add(self.nodes.pair(child, index));
                 }
                 assert_eq!(pair, expected.pair());
                 assert!(self.locks.get(node).is_empty(), "no lease is out");
@@ -56,9 +56,9 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
         assert_eq!(leased, self.leased);
         if self.settings.merge {
-            let found = |&id: &NodeId| self.store.find(self.store.key(id)) == Some(id);
-            assert!(self.store.ids().all(|id| found(&id)), "every node is found by its key");
-            assert_eq!(self.store.index.len(), self.live(), "and no other is");
+            let found = |&id: &NodeId| self.nodes.find(self.nodes.key(id)) == Some(id);
+            assert!(self.nodes.ids().all(|id| found(&id)), "every node is found by its key");
+            assert_eq!(self.nodes.index.len(), self.live(), "and no other is");
         }
         assert_eq!(seen.len(), self.live(), "every node in memory can be reached");
     }
@@ -131,9 +131,9 @@ fn through_bytes<G: Game, W: Width>(graph: Graph<G, W>, position: &G::Position) 
     assert_eq!(restored.live(), graph.live());
     assert_eq!(restored.created(), graph.created());
     let frontier = |graph: &Graph<G, W>| {
-        let leaves = graph.store.ids().filter(|&id| graph.store.is_leaf(id));
+        let leaves = graph.nodes.ids().filter(|&id| graph.nodes.is_leaf(id));
         let mut leaves: Vec<_> = leaves
-            .map(|id| (graph.store.key(id), format!("{:?}", graph.actual_efforts(id))))
+            .map(|id| (graph.nodes.key(id), format!("{:?}", graph.actual_efforts(id))))
             .collect();
         leaves.sort_unstable();
         leaves

@@ -4,7 +4,7 @@
 use jlpns_games::Game;
 
 use crate::efforts::Width;
-use crate::graph::store::Mark;
+use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 
 /// How many nodes are looked at or freed in a slice: some milliseconds. In tests the graphs are
@@ -27,7 +27,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Whether memory waits to be freed, and the jobs of nodes that nothing depends on to be called
     /// off.
     pub fn is_untidy(&self) -> bool {
-        !self.store.orphans.is_empty() || self.pruning.is_urgent()
+        !self.nodes.orphans.is_empty() || self.pruning.is_urgent()
     }
 
     /// What comes with each fold.
@@ -45,14 +45,14 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub(super) fn free_orphans(&mut self, nodes: usize) -> bool {
         let mut freed = 0;
         while freed < nodes
-            && let Some(orphan) = self.store.pop_orphan()
+            && let Some(orphan) = self.nodes.pop_orphan()
         {
-            freed += 1 + self.store.unlink(orphan).children;
+            freed += 1 + self.nodes.unlink(orphan).children;
             self.locks.set(orphan, W::Set::default());
-            if self.store.has(orphan, Mark::Leased) {
+            if self.nodes.has(orphan, Mark::Leased) {
                 self.note_freed(orphan);
             }
-            self.store.free(orphan);
+            self.nodes.free(orphan);
         }
         if freed > 0 {
             self.forget_freed_path();

@@ -6,10 +6,10 @@
 use jlpns_games::{Game, Player};
 use smallvec::SmallVec;
 
-use crate::effort::{Effort, EffortPair, EffortSum};
-use crate::efforts::{ThresholdSet, Width, attracting_threshold, for_player};
+use crate::effort::{Effort, EffortPair};
+use crate::efforts::{PairOfChildren, ThresholdSet, Width, attracting_threshold};
 use crate::graph::change::Change;
-use crate::graph::store::Mark;
+use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 
 /// The effort numbers of one node, kept aside.
@@ -93,7 +93,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let locked = self.locks.get(self.root);
         let free = |index: usize| !locked.has(index);
         let root = self.root_efforts();
-        let attracting = attracting_threshold(self.store.player(self.root), root)?;
+        let attracting = attracting_threshold(self.nodes.player(self.root), root)?;
         if free(attracting) {
             return Some(attracting);
         }
@@ -105,7 +105,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Notes that the numbers of `node` have changed: its parents must look at their children.
     pub(super) fn note_change(&mut self, node: NodeId) {
         self.note_moot(node);
-        let parents = self.store.parents(node);
+        let parents = self.nodes.parents(node);
         for &parent in &parents {
             self.enqueue(parent);
         }
@@ -114,12 +114,12 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The same, for those who know what the parents have seen of `node`: its numbers and locks.
     pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: W::Set) {
         self.note_moot(node);
-        let depth = self.store.node(node).depth;
-        let now = Pairs::from_slice(self.store.pairs(node));
+        let depth = self.nodes.node(node).depth;
+        let now = Pairs::from_slice(self.nodes.pairs(node));
         let change = Change { depth, seen, now: &now, locked, locks_now: self.locks.get(node) };
-        let parents = self.store.parents(node);
+        let parents = self.nodes.parents(node);
         if parents.len() > 1 {
-            parents.iter().for_each(|&parent| self.store.load_node(parent));
+            parents.iter().for_each(|&parent| self.nodes.load_node(parent));
         }
         for &parent in &parents {
             self.take_over(parent, &change);
@@ -128,7 +128,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// If the job for `node` is out and has nothing left to find, it is moot.
     fn note_moot(&mut self, node: NodeId) {
-        if self.store.has(node, Mark::Leased)
+        if self.nodes.has(node, Mark::Leased)
             && self.actual_efforts(node).iter().all(|pair| pair.is_solved())
         {
             self.moot.push(node);
@@ -138,23 +138,23 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Puts a node on the worklist, unless it is there, to look at all of its children.
     pub(super) fn enqueue(&mut self, node: NodeId) {
         self.queue(node);
-        self.store.set(node, Mark::Rescan, true);
-        self.store.load_child_list(node);
+        self.nodes.set(node, Mark::Rescan, true);
+        self.nodes.load_child_list(node);
     }
 
     /// Puts a node on the worklist, unless it is there: before its numbers change.
     pub(super) fn queue(&mut self, node: NodeId) {
-        if !self.store.has(node, Mark::Queued) {
-            self.store.set(node, Mark::Queued, true);
-            self.store.load_parent_list(node);
-            self.worklist.push(self.store.node(node).depth, node, self.store.pairs(node));
+        if !self.nodes.has(node, Mark::Queued) {
+            self.nodes.set(node, Mark::Queued, true);
+            self.nodes.load_parent_list(node);
+            self.worklist.push(self.nodes.node(node).depth, node, self.nodes.pairs(node));
         }
     }
 
     /// Updates `node`, whose children or numbers have changed, and all ancestors that change with
     /// it. The path then ends at its last node that no change has reached.
     pub(super) fn update_from(&mut self, node: NodeId) {
-        if self.store.is_leaf(node) {
+        if self.nodes.is_leaf(node) {
             self.note_change(node);
         } else {
             self.enqueue(node);
@@ -178,24 +178,24 @@ impl<G: Game, W: Width> Graph<G, W> {
                 self.load_for_update(next);
             }
             // A node may have been freed while it waited.
-            if !self.store.is_live(node) || !self.store.has(node, Mark::Queued) {
+            if !self.nodes.is_live(node) || !self.nodes.has(node, Mark::Queued) {
                 continue;
             }
-            self.store.set(node, Mark::Queued, false);
-            if self.store.has(node, Mark::OnPath)
+            self.nodes.set(node, Mark::Queued, false);
+            if self.nodes.has(node, Mark::OnPath)
                 && let Some(index) = self.path.iter().position(|&n| n == node)
             {
                 let reached = self.worklist.reached.unwrap_or(index);
                 self.worklist.reached = Some(reached.min(index));
             }
             let locked = self.locks.get(node);
-            if self.store.has(node, Mark::Rescan) {
-                self.store.set(node, Mark::Rescan, false);
-                if !self.store.is_leaf(node) {
+            if self.nodes.has(node, Mark::Rescan) {
+                self.nodes.set(node, Mark::Rescan, false);
+                if !self.nodes.is_leaf(node) {
                     self.recompute(node);
                 }
             }
-            if seen[..] != *self.store.pairs(node) || locked != self.locks.get(node) {
+            if seen[..] != *self.nodes.pairs(node) || locked != self.locks.get(node) {
                 self.note_change_from(node, &seen, locked);
             }
         }
@@ -207,22 +207,22 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Begins to load what the update of a node on the worklist will read.
     fn load_for_update(&self, node: NodeId) {
-        if self.store.is_live(node) {
-            self.store.load_parents(node);
-            if self.store.has(node, Mark::Rescan) {
-                self.store.load_children(node);
+        if self.nodes.is_live(node) {
+            self.nodes.load_parents(node);
+            if self.nodes.has(node, Mark::Rescan) {
+                self.nodes.load_children(node);
             }
         }
     }
 
     /// Recomputes a node from its children. Thresholds that are settled stay so.
     pub(super) fn recompute(&mut self, node: NodeId) {
-        let player = self.store.player(node);
-        let children: SmallVec<[NodeId; 64]> = self.store.children(node).collect();
+        let player = self.nodes.player(node);
+        let children: SmallVec<[NodeId; 64]> = self.nodes.children(node).collect();
         let mut settled = false;
         let mut locked = W::Set::default();
         for index in 0..self.evaluation.width() {
-            if self.store.pair(node, index).is_solved() {
+            if self.nodes.pair(node, index).is_solved() {
                 continue;
             }
             let (new, is_locked) = self.pair_from_children(&children, player, index);
@@ -230,7 +230,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 locked.insert(index);
             }
             settled |= new.is_solved();
-            self.store.pairs_mut(node)[index] = new;
+            self.nodes.pairs_mut(node)[index] = new;
         }
         self.locks.set(node, locked);
         if settled && node == self.root {
@@ -250,24 +250,20 @@ impl<G: Game, W: Width> Graph<G, W> {
         player: Player,
         index: usize,
     ) -> (EffortPair, bool) {
-        let (mut least_free, mut least_locked) = (Effort::INFINITY, Effort::INFINITY);
-        let mut sum = EffortSum::default();
+        let mut of_children = PairOfChildren::new(player);
+        let mut least_locked = Effort::INFINITY;
         for &child in children {
-            let pair = self.store.pair(child, index);
-            let (wanted, feared) = for_player(player, pair);
+            let pair = self.nodes.pair(child, index);
             if !self.locks.get(child).has(index) || pair.is_solved() {
-                least_free = least_free.min(wanted);
+                of_children.add(pair);
             } else {
-                least_locked = least_locked.min(wanted);
+                least_locked = least_locked.min(of_children.add_feared(pair));
             }
-            sum.add(feared);
         }
-        let is_locked = least_free.is_infinite() && !least_locked.is_infinite();
-        let least = if is_locked { least_locked } else { least_free };
-        let pair = match player {
-            Player::Max => EffortPair { proof: least, disproof: sum.total() },
-            Player::Min => EffortPair { proof: sum.total(), disproof: least },
-        };
-        (pair, is_locked)
+        let is_locked = of_children.is_without_choice() && !least_locked.is_infinite();
+        if is_locked {
+            of_children.choose(least_locked);
+        }
+        (of_children.pair(), is_locked)
     }
 }

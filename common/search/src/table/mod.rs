@@ -56,6 +56,19 @@ pub const ENTRY_BYTES: u64 = 32;
 const BUCKET_BYTES: usize = 2 * ENTRY_BYTES as usize;
 
 /// A transposition table of a bounded size.
+///
+/// ```
+/// use jlpns_games::Threshold;
+/// use jlpns_search::{EffortPair, TranspositionTable};
+///
+/// let table = TranspositionTable::with_bytes(1 << 20)?;
+/// table.put(7, Threshold(2), EffortPair::PROVED, 1);
+/// // Who reaches threshold 2 reaches 1.
+/// let known = table.get(7, Threshold(1)).expect("it has just been put in");
+/// assert_eq!(known.pair, EffortPair::PROVED);
+/// assert!(table.get(7, Threshold(3)).is_none());
+/// # Ok::<(), jlpns_search::table::TableTooLarge>(())
+/// ```
 #[derive(Debug)]
 pub struct TranspositionTable {
     memory: Memory,

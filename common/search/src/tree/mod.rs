@@ -26,7 +26,7 @@ use crate::job::{ChildFindings, Findings, Initialisation, Question};
 /// Whether a tree asks the game for what it knows beyond its rules: then thresholds that a node's
 /// static bounds settle are settled from the start, and nodes have only their relevant moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Knowledge {
+pub enum KnowledgeUse {
     /// It does not, as in the papers.
     #[default]
     Unused,
@@ -52,7 +52,7 @@ pub struct Tree<'g, G: Game, W> {
     expansions: u64,
     created: u64,
     moves: MoveList,
-    knowledge: Knowledge,
+    knowledge: KnowledgeUse,
 }
 
 impl<'g, G: Game, W: Width> Tree<'g, G, W> {
@@ -80,7 +80,7 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
             expansions: 0,
             created: 1,
             moves: MoveList::new(),
-            knowledge: Knowledge::Unused,
+            knowledge: KnowledgeUse::Unused,
         };
         tree.choose_threshold();
         tree
@@ -88,9 +88,9 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
 
     /// The same tree, which is still nothing but its root, with or without knowledge.
     #[must_use]
-    pub fn with_knowledge(mut self, knowledge: Knowledge) -> Self {
+    pub fn with_knowledge(mut self, knowledge: KnowledgeUse) -> Self {
         debug_assert_eq!(self.expansions, 0);
-        self.evaluation = self.evaluation.with_knowledge(knowledge != Knowledge::Unused);
+        self.evaluation = self.evaluation.with_knowledge(knowledge != KnowledgeUse::Unused);
         self.knowledge = knowledge;
         let (arena, root) = (&mut self.arena, self.path[0]);
         let write = |index, pair| arena.pairs_mut(root)[index] = pair;
@@ -190,18 +190,18 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
 
     /// The knowledge of a tree whose root is the current node, for a nested search that finds out
     /// about its children.
-    pub fn nested_knowledge(&self) -> Knowledge {
+    pub fn nested_knowledge(&self) -> KnowledgeUse {
         match self.knowledge {
-            Knowledge::BelowRoot if self.path.len() > 1 => Knowledge::Everywhere,
+            KnowledgeUse::BelowRoot if self.path.len() > 1 => KnowledgeUse::Everywhere,
             knowledge => knowledge,
         }
     }
 
     /// The knowledge of a tree whose root is a child of the current node.
-    pub fn knowledge_below(&self) -> Knowledge {
+    pub fn knowledge_below(&self) -> KnowledgeUse {
         match self.knowledge {
-            Knowledge::Unused => Knowledge::Unused,
-            _ => Knowledge::Everywhere,
+            KnowledgeUse::Unused => KnowledgeUse::Unused,
+            _ => KnowledgeUse::Everywhere,
         }
     }
 
@@ -209,7 +209,7 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
     /// start with. `false`, and no change, if there is no room for them.
     pub fn expand(&mut self) -> bool {
         self.moves.clear();
-        if self.nested_knowledge() == Knowledge::Everywhere {
+        if self.nested_knowledge() == KnowledgeUse::Everywhere {
             self.game.relevant_moves(&self.position, &mut self.moves);
         } else {
             self.game.moves(&self.position, &mut self.moves);

@@ -5,7 +5,7 @@ use super::*;
 /// Plays the moves chosen by these numbers, and looks at all others on the way; how many of them
 /// would have recreated a board.
 fn follow(game: &Woodpush, choices: &[usize]) -> usize {
-    let knowledge = game.knowledge().expect("the board is small");
+    let knowledge = game.tables().expect("the board is small");
     let mut position = game.start();
     let mut forbidden = 0;
     for &choice in choices {
@@ -69,8 +69,8 @@ fn without_the_ways_between_boards_bounds_are_looser() {
     for text in ["L..LR...", "L.RR..R", ".RR.LRL..", "L.L....R.R", "LRLRLRL..R"] {
         let whole = Woodpush::from_text(text).unwrap();
         let room = Room { reach: 0, ..whole.room };
-        let few = Woodpush { room, knowledge: Arc::default(), ..whole.clone() };
-        let (whole, few) = (whole.knowledge().unwrap(), few.knowledge().unwrap());
+        let few = Woodpush { room, tables: Arc::default(), ..whole.clone() };
+        let (whole, few) = (whole.tables().unwrap(), few.tables().unwrap());
         let states = whole.bounds.iter().zip(&few.bounds).enumerate();
         for (state, (&tight, &loose)) in states {
             assert_eq!(tight.intersection(loose), Some(tight), "{state} of {text}");

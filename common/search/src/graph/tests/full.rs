@@ -19,8 +19,8 @@ impl<G: Game, W: Width> Graph<G, W> {
                 continue;
             }
             relevance.insert(node, wider.clone());
-            let children = self.store.children(node);
-            pending.extend(children.map(|n| (n, still_open(self.store.pairs(n), wider.clone()))));
+            let children = self.nodes.children(node);
+            pending.extend(children.map(|n| (n, still_open(self.nodes.pairs(n), wider.clone()))));
         }
         relevance
     }
@@ -28,7 +28,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The nodes that pruning leaves: those that matter, and their children.
     fn left_by_pruning(&self) -> HashSet<NodeId> {
         let relevance = self.relevance();
-        let children = relevance.keys().flat_map(|&node| self.store.children(node));
+        let children = relevance.keys().flat_map(|&node| self.nodes.children(node));
         children.chain(relevance.keys().copied()).chain([self.root]).collect()
     }
 }
@@ -197,7 +197,7 @@ fn check_pruning<G: Game, W: Width>(
     let left = graph.left_by_pruning();
     graph.begin_pruning(true);
     graph.tidy_up();
-    prop_assert_eq!(graph.store.ids().collect::<HashSet<_>>(), left);
+    prop_assert_eq!(graph.nodes.ids().collect::<HashSet<_>>(), left);
     graph.check_invariants();
     Ok(())
 }

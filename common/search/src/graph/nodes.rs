@@ -75,7 +75,7 @@ pub(super) struct Growth {
 
 /// The nodes and edges of a graph.
 #[derive(Debug)]
-pub(super) struct Store<K, W> {
+pub(super) struct Nodes<K, W> {
     pub(super) width: W,
     pub(super) keys: LargeVec<K>,
     pub(super) nodes: LargeVec<Node>,
@@ -93,9 +93,9 @@ pub(super) struct Store<K, W> {
     peak: usize,
 }
 
-impl<K: Copy + Eq + std::hash::Hash, W: Width> Store<K, W> {
-    pub fn new(width: W, merge: bool) -> Store<K, W> {
-        Store {
+impl<K: Copy + Eq + std::hash::Hash, W: Width> Nodes<K, W> {
+    pub fn new(width: W, merge: bool) -> Nodes<K, W> {
+        Nodes {
             width,
             keys: LargeVec::new_in(LargePages),
             nodes: LargeVec::new_in(LargePages),
