@@ -203,11 +203,11 @@ impl Driver {
             }
             WriterEvent::Full { reason } => {
                 warn!("{reason}; no job is given out until there is room");
-                self.tell(Event::Parked { reason: Some(reason) });
+                self.tell(Event::Halted { reason: Some(reason) });
             }
             WriterEvent::Room => {
                 info!("there is room for the journal again");
-                self.tell(Event::Parked { reason: None });
+                self.tell(Event::Halted { reason: None });
             }
             WriterEvent::Failed(reason) => return Err(DriverError::Journal(reason)),
         }

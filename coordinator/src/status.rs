@@ -95,7 +95,7 @@ same_fields!(SolveStatus {
     duplicates,
     records,
     durable_records,
-    parked,
+    halted,
     confirmed,
     unconfirmed,
     disputes,

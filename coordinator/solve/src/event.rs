@@ -125,7 +125,7 @@ pub enum Event {
     },
     /// Records cannot be written at present, for this reason; or they can again. While they cannot,
     /// no lease is given.
-    Parked {
+    Halted {
         /// The reason, in one sentence; `None` when there is none any more.
         reason: Option<String>,
     },
@@ -145,7 +145,7 @@ impl Event {
             | Event::Left { .. }
             | Event::Searched { .. }
             | Event::Recorded { .. }
-            | Event::Parked { .. } => None,
+            | Event::Halted { .. } => None,
         }
     }
 }

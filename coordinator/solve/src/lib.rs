@@ -205,7 +205,7 @@ impl Solve {
                 self.ledger.note_durable(through);
                 Ok(())
             }
-            Event::Parked { reason } => {
+            Event::Halted { reason } => {
                 self.ledger.halt(reason);
                 Ok(())
             }

@@ -68,7 +68,7 @@ pub struct SolveStatus {
     /// How many of them are durable; `None` without a journal.
     pub durable_records: Option<u64>,
     /// Why records cannot be written at present, and no leases are given.
-    pub parked: Option<String>,
+    pub halted: Option<String>,
     /// Jobs that are kept back because they kill their workers.
     pub parked_jobs: Vec<ParkedJob>,
     /// Claims of machines that another machine has confirmed.
@@ -222,7 +222,7 @@ impl Solve {
             duplicates: self.tally.duplicates,
             records: self.ledger.written(),
             durable_records: self.ledger.durable(),
-            parked: self.ledger.why_halted().map(str::to_owned),
+            halted: self.ledger.why_halted().map(str::to_owned),
             parked_jobs: self
                 .dispatch
                 .losses

@@ -85,7 +85,7 @@ fn text(status: &SolveStatus) -> String {
     if let Some(durable) = status.durable_records {
         let _ = write!(text, "\n{} records, {} durable", grouped(status.records), grouped(durable));
     }
-    if let Some(reason) = &status.parked {
+    if let Some(reason) = &status.halted {
         let _ = write!(text, "\nno job is given out: {reason}");
     }
     for job in &status.parked_jobs {

@@ -180,19 +180,19 @@ impl Storm {
         let Some(disk) = &self.disk else { return Outcome::Hidden };
         let stage = &mut self.stage;
         let filled = disk.fill();
-        let mut parked = parked(stage);
-        if kill && parked.is_some() {
+        let mut halted = halted(stage);
+        if kill && halted.is_some() {
             // What is on the disk is whole, so that nothing need be written to go on.
             if stage.kill_and_resume().is_none() {
                 disk.clear();
                 return Outcome::Over;
             }
-            parked = self::parked(stage).or(parked);
+            halted = self::halted(stage).or(halted);
         }
         disk.clear();
-        let Some(reason) = parked else { return Outcome::Hidden };
+        let Some(reason) = halted else { return Outcome::Hidden };
         super::watch::soon("there is room again", || {
-            let room = stage.watch().status().is_some_and(|status| status.parked.is_none());
+            let room = stage.watch().status().is_some_and(|status| status.halted.is_none());
             (room || stage.is_over()).then_some(())
         });
         Outcome::Fired(format!("{filled} bytes; {reason}"))
@@ -241,9 +241,9 @@ impl Storm {
     }
 }
 
-/// Why the coordinator is parked; `None` if it is not in time.
-fn parked(stage: &Stage) -> Option<String> {
-    within(PATIENCE, || stage.watch().status().and_then(|status| status.parked))
+/// Why the coordinator is halted; `None` if it is not in time.
+fn halted(stage: &Stage) -> Option<String> {
+    within(PATIENCE, || stage.watch().status().and_then(|status| status.halted))
 }
 
 /// Waits until one of these counters rises; which value it has then.

@@ -55,22 +55,22 @@ fn a_disk_that_is_full_stops_the_work_until_there_is_room() {
     let only = worker(&stage.url(), "only");
     stage.watch().until("work has begun", |status| status.jobs > 10);
     let filled = disk.fill();
-    let parked = stage
+    let halted = stage
         .watch()
-        .until("no lease is out", |status| status.parked.is_some() && status.leased == 0);
-    println!("{filled} bytes; {:?}", parked.parked);
+        .until("no lease is out", |status| status.halted.is_some() && status.leased == 0);
+    println!("{filled} bytes; {:?}", halted.halted);
     hears(stage.coordinator(), "no job is given out until there is room");
-    assert!(parked.durable_records < Some(parked.records), "{parked:?}");
+    assert!(halted.durable_records < Some(halted.records), "{halted:?}");
     // Even now it can be killed and started: nothing that was acknowledged is lost.
     println!("{}", stage.kill_and_resume().expect("the solve is not over"));
     let resumed = stage.watch().until("an answer", |_| true);
-    assert!(resumed.durable_records >= parked.durable_records, "{parked:?} {resumed:?}");
+    assert!(resumed.durable_records >= halted.durable_records, "{halted:?} {resumed:?}");
     disk.clear();
     // A worker that was told the port of the former coordinator does not find this one.
     drop(only);
     let other = worker(&stage.url(), "other");
     stage.watch().until("work goes on", |status| {
-        status.parked.is_none() && status.durable_records > resumed.durable_records
+        status.halted.is_none() && status.durable_records > resumed.durable_records
     });
     assert_eq!(stage.result()["value"], "draw");
     drop(other);
@@ -133,14 +133,14 @@ fn a_damaged_journal_on_a_full_disk_parks_the_solve_until_there_is_room() {
     let waits = "nothing is changed in the journal until there is room";
     assert!(said.iter().any(|line| line.contains(waits)), "{said:#?}");
     let only = worker(&stage.url(), "only");
-    let parked = stage.watch().until("a worker that waits", |status| {
-        status.parked.is_some() && status.leased == 0 && status.workers.len() == 1
+    let halted = stage.watch().until("a worker that waits", |status| {
+        status.halted.is_some() && status.leased == 0 && status.workers.len() == 1
     });
-    assert!(parked.jobs > 100, "what could be read is there: {parked:?}");
+    assert!(halted.jobs > 100, "what could be read is there: {halted:?}");
     assert!(segment.exists(), "it is moved only once its records are elsewhere");
     disk.clear();
     stage.watch().until("work goes on", |status| {
-        status.parked.is_none() && status.durable_records > parked.durable_records
+        status.halted.is_none() && status.durable_records > halted.durable_records
     });
     assert_eq!(stage.result()["value"], "draw");
     drop(only);

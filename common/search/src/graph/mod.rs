@@ -10,7 +10,7 @@
 //! switched off every way to a position has its own node, and the graph is a tree.
 //!
 //! - `nodes`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
-//!   `freeing` gives their places back; `ahead`: loading them before they are read.
+//!   `freeing` gives their places back; `prefetch`: loading them before they are read.
 //! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
@@ -20,7 +20,6 @@
 //! - `tidy`: the part of that work that is done in slices.
 //! - `dump`: the graph as bytes, and back.
 
-mod ahead;
 mod change;
 mod descent;
 mod dump;
@@ -32,6 +31,7 @@ mod lease;
 mod locks;
 mod nodes;
 mod parents;
+mod prefetch;
 mod regrow;
 mod relevance;
 mod shed;

@@ -129,13 +129,13 @@ impl<B: Behaviour> World<B> {
         self.coordinator.began = self.now;
         self.coordinator.next_tick = None;
         if self.coordinator.full {
-            self.tell(Event::Parked { reason: Some("no space".to_owned()) });
+            self.tell(Event::Halted { reason: Some("no space".to_owned()) });
         }
     }
 
     pub(super) fn fill_disk(&mut self) {
         self.coordinator.full = true;
-        self.tell(Event::Parked { reason: Some("no space".to_owned()) });
+        self.tell(Event::Halted { reason: Some("no space".to_owned()) });
         let delay = self.draws.up_to(Duration::from_secs(20));
         self.later(delay, Happening::DiskHasRoom);
     }
@@ -143,7 +143,7 @@ impl<B: Behaviour> World<B> {
     pub(super) fn make_room(&mut self) {
         self.coordinator.full = false;
         if self.coordinator.solve.is_some() {
-            self.tell(Event::Parked { reason: None });
+            self.tell(Event::Halted { reason: None });
             self.commit();
         }
     }
