@@ -242,12 +242,12 @@ impl Driver {
             }
             DriverCommand::Order { name, order, reply } => {
                 let now = self.now();
-                // Whoever ordered it may have gone.
+                // The client that ordered it may have gone.
                 let _ = reply.send(self.solve.order(&name, order, now));
             }
             DriverCommand::Status { reply } => {
                 let status = self.solve.status(self.now());
-                // Whoever asked may have gone.
+                // The client that asked may have gone.
                 let _ = reply.send(status);
             }
         }
@@ -268,7 +268,7 @@ impl Driver {
             self.solve.handle(Event::Joined { worker, info: info.clone() }, self.began.elapsed())
         {
             warn!("{refusal}");
-            // Whoever does not read it has gone already.
+            // A worker that does not read it has gone already.
             let _ = connection.outbound.try_send(Err(denied(&refusal)));
             return;
         }
@@ -307,8 +307,8 @@ impl Driver {
             let _ = self.solve.handle(event, self.began.elapsed());
         }
         events.into_iter().for_each(|event| self.tell(event));
-        // Whoever only reports gets leases soon; who gets none and holds some says so with its next
-        // heartbeat; and who holds none has nothing more to say.
+        // The acknowledgements of a worker that only reports go with its next leases, or with the
+        // answer to its next heartbeat if it gets none; a worker without leases sends no heartbeats.
         if !only_reports || !self.solve.is_working(worker) {
             self.outbox.release(worker);
         }

@@ -144,7 +144,7 @@ pub async fn run_worker(
     }
 }
 
-/// Waits until at least `wanted` is asked for; for ever, if nobody is left to ask.
+/// Waits until at least `wanted` is asked for; for ever, if no sender is left.
 async fn reached(shutdown: &mut watch::Receiver<Shutdown>, wanted: Shutdown) {
     if shutdown.wait_for(|now| *now >= wanted).await.is_err() {
         future::pending::<()>().await;

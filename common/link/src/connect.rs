@@ -84,7 +84,7 @@ pub enum AddressError {
 }
 
 impl Dial {
-    /// The way to `http://HOST:PORT`, for who has nothing to show.
+    /// The way to `http://HOST:PORT`, without credentials.
     pub fn new(url: &str) -> Result<Dial, AddressError> {
         Dial::with(url, Credentials::default())
     }

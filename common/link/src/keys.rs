@@ -19,7 +19,7 @@ pub const TOKEN: &str = "token";
 pub const AUTHORITY: &str = "ca";
 /// The name of the coordinator's files.
 pub const SERVER: &str = "server";
-/// The name of a worker's files, if nobody says another.
+/// The name of a worker's files, if no other is given.
 pub const WORKER: &str = "worker";
 
 /// How long before now certificates begin to be valid, for machines whose clocks are late.

@@ -28,7 +28,7 @@ pub struct Encryption {
 pub type ConnectError = Box<dyn Error + Send + Sync>;
 
 impl Encryption {
-    /// Believes `ca`, and shows `identity` to who asks for it. `name` is what stands in the
+    /// Believes `ca`, and shows `identity` to a server that asks for it. `name` is what stands in the
     /// coordinator's certificate, if that is not the host of the URL.
     pub fn new(
         ca: Certificates,

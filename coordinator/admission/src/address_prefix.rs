@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// A whole address of IPv4, or the first 64 bits of one of IPv6: who has one address of those has all.
+/// A whole address of IPv4, or the first 64 bits of one of IPv6: who owns one address of those owns all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AddressPrefix(IpAddr);
 

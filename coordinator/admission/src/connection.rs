@@ -111,7 +111,7 @@ pub struct Supervised<IO> {
 }
 
 impl<IO> Supervised<IO> {
-    /// Supervises `io`; whoever holds the other end of `eviction` may end it.
+    /// Supervises `io`; the holder of the other end of `eviction` may end it.
     pub(super) fn new(
         io: IO,
         connection: Arc<Connection>,

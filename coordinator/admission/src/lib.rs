@@ -1,4 +1,4 @@
-//! Admission to a coordinator: who may connect, and how much unauthenticated connections may take.
+//! Admission to a coordinator: which connections may do what, and how much unauthenticated connections may take.
 //!
 //! - [`Admission`]: the check of the shared token, the permits for workers, and the limits
 //!   (`limits.rs`).
@@ -39,7 +39,7 @@ use tracing::warn;
 /// The requests that need no token: whether the server is alive is no secret.
 const HEALTH: &str = "/grpc.health.v1.Health/";
 
-/// Who may connect, and what is open; see the crate's page.
+/// The rules of admission, and the connections that are open; see the crate's page.
 pub struct Admission {
     token: Option<Token>,
     tls: Option<TlsAcceptor>,
@@ -158,7 +158,7 @@ impl Admission {
     ) -> Result<(), Status> {
         let shown = match &self.token {
             Some(token) => token.is_shown(headers),
-            // Whoever has come this far has shown all that is asked for.
+            // A request that has come this far has shown all that is asked for.
             None => Some(true),
         };
         // The right token is never held up by the rate limit: a flood must not keep workers out.
@@ -237,7 +237,7 @@ impl Admission {
 
     /// A connection has ended.
     fn closed(&self, connection: &Connection) {
-        // Who is about to be authenticated is so under the same lock.
+        // A connection is marked as authenticated under the same lock.
         let authentication = {
             let mut connections = lock(&self.connections);
             let authentication = connection.authentication();

@@ -33,7 +33,7 @@ impl Limits {
             workers,
             streams: 256,
             // Beside the workers: those that come back before their old connection is known to be
-            // lost, and whoever asks for the status.
+            // lost, and clients that ask for the status.
             connections: workers
                 .saturating_mul(2)
                 .saturating_add(256)
@@ -46,7 +46,7 @@ impl Limits {
     }
 
     /// The same, with no more connections than so many: then one is evicted where the system would give
-    /// no more, which would keep out whoever comes next.
+    /// no more, which would keep out the worker that comes next.
     pub fn with_connections(self, most: usize) -> Limits {
         Limits { connections: self.connections.min(most), ..self }
     }

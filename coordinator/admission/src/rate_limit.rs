@@ -1,7 +1,7 @@
 //! How often requests without the right token are answered: a token bucket for each address prefix,
 //! and one for all of them.
 //!
-//! Pure: the time is an argument. The memory is bounded, because whoever floods the coordinator
+//! Pure: the time is an argument. The memory is bounded, because those who flood the coordinator
 //! chooses from how many addresses.
 
 use std::collections::HashMap;
@@ -206,7 +206,7 @@ mod tests {
             }
         }
 
-        /// Whoever waits for as long as was said is answered, if no other comes.
+        /// A prefix that waits for as long as it was told is answered, if no other comes.
         #[test]
         fn waiting_helps(from in 0u32..4, attempts in 1usize..60) {
             let mut limit = RateLimit::new(PER_PREFIX, IN_ALL);

@@ -1,7 +1,7 @@
 //! What has to be done to the files of a journal that was found damaged, or is new.
 //!
 //! Opening reads everything and only decides; the steps are done at once if there is room, and else
-//! before the first thing that is written. So a full disk keeps nobody from what can be read. A crash
+//! before the first thing that is written. So a full disk does not keep a journal from being read. A crash
 //! between two steps loses nothing: what damaged files hold is on disk elsewhere before they are moved.
 
 use std::collections::VecDeque;

@@ -72,11 +72,11 @@ pub enum WriterEvent {
 
 /// A thread that owns a journal. If this is dropped, the thread ends after all that was requested, at
 /// the pace that was requested. Requests may be of another type `R`, which the thread makes
-/// [`WriteRequest`]s of: whoever requests something need not spend the time to encode it.
+/// [`WriteRequest`]s of: the task that requests something need not spend the time to encode it.
 #[derive(Debug)]
 pub struct Writer<R = WriteRequest> {
     requests: Sender<R>,
-    /// Whether somebody waits for the end.
+    /// Whether the end is being waited for.
     hurry: Arc<AtomicBool>,
     thread: JoinHandle<Result<(), JournalError>>,
 }
@@ -182,7 +182,7 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
     }
 
     fn carry_out_all(&mut self) -> Result<(), JournalError> {
-        // Whoever asks for jobs is to hear at once that none of them could be recorded.
+        // The solve must learn at once that no report could be recorded, before it grants leases.
         self.insist(Journal::repair)?;
         while self.receive() {
             while let Some(request) = self.waiting.pop_front() {
@@ -313,7 +313,7 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
         }
     }
 
-    /// Waits until the next commit may begin, or somebody waits for the end. Requests that come
+    /// Waits until the next commit may begin, or the end is waited for. Requests that come
     /// meanwhile do not wake this thread.
     fn keep_pace(&self) {
         let Some(last) = self.last_commit else { return };
@@ -333,7 +333,7 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
                 Ok(request) => self.waiting.push_back((self.encode)(request)),
                 Err(RecvTimeoutError::Timeout) => return,
                 Err(RecvTimeoutError::Disconnected) => {
-                    // Whoever waits for the end should not wait longer than for one more try.
+                    // The end should not be waited for longer than one more try takes.
                     self.finishing = true;
                     return;
                 }

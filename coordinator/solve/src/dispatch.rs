@@ -145,8 +145,8 @@ impl Dispatch {
         }
     }
 
-    /// The report about a node has come, and waits to be durable: whoever else has its job need not
-    /// go on.
+    /// The report about a node has come, and waits to be durable. A second worker that has the same
+    /// job is called off.
     pub fn await_record(&mut self, id: LeaseId, node: NodeRef, actions: &mut Vec<Action>) {
         if let Some(other) = self.out.other_lease(node, id)
             && let Some(lease) = self.scheduler.take_back(other, TakenBack::Moot)
@@ -156,7 +156,7 @@ impl Dispatch {
         self.out.wait(node, Out::Recording);
     }
 
-    /// Takes a lease on a node back because nobody needs its report any more, and tells its worker.
+    /// Takes back a lease on a node whose report is not needed any more, and tells its worker.
     fn call_off(&mut self, id: LeaseId, tree: &mut dyn TopLevel, actions: &mut Vec<Action>) {
         if let Some(lease) = self.scheduler.take_back(id, TakenBack::Moot) {
             actions.push(Action::Cancel { worker: lease.worker, lease: id });

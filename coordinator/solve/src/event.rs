@@ -203,7 +203,8 @@ pub enum Action {
         /// What must not be forgotten.
         record: Arc<Record>,
     },
-    /// Search a position here, in this process: nobody else can confirm what a machine claims of it.
+    /// Search a position in the coordinator's own process: no connected machine may confirm what is
+    /// claimed of it.
     /// What was found comes back as [`Event::Searched`].
     Search {
         /// The number of the search.
@@ -213,7 +214,7 @@ pub enum Action {
     },
     /// Keep a snapshot; it stands for all records before it.
     Snapshot(Box<Snapshot>),
-    /// Tell whoever watches.
+    /// Tell the people who watch the solve.
     Notify(Notice),
     /// Tell every worker that the solve is over.
     Over,
@@ -251,7 +252,7 @@ pub enum Refusal {
          release as the coordinator, and its memory sound?"
     )]
     TooManyRefused(String),
-    /// The lease belongs to somebody else.
+    /// The lease belongs to another worker.
     #[error("{1} is not held by {0}")]
     NotTheHolder(WorkerId, LeaseId),
     /// The report does not fit the job.

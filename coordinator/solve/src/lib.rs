@@ -9,9 +9,10 @@
 //!
 //! - `problem`: what is to be solved, and what follows from that alone.
 //! - `top_level`: the tree.
-//! - `dispatch`: who works on what: `scheduler` (workers and leases), `out` (nodes that are not to be
-//!   selected), `losses` (jobs that kill their workers), `affinity` (who goes on with what), `seals`.
-//! - [`belief`]: what workers say, what of it counts, and when an answer does.
+//! - `dispatch`: which worker works on which node: `scheduler` (workers and leases), `out` (nodes that
+//!   are not to be selected), `losses` (jobs that kill their workers), `affinity` (workers that go on
+//!   below what they have searched), `seals`.
+//! - [`belief`]: the claims of machines, which of them count, and when an answer does.
 //! - `ledger`: what is written, what counts, and which leases have ended.
 //! - `examine`, `findings`: whether a report has the form of effort numbers, on whatever thread.
 //! - `sharing`: solved positions that travel from worker to worker.

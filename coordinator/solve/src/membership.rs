@@ -72,7 +72,7 @@ impl Solve {
         let (lease, held) = self.dispatch.scheduler.find(worker, id)?;
         let Job { moves, question, budget, .. } = &lease.job;
         let (question, purpose) = (*question, lease.purpose);
-        // Whoever counts on and on is found out by its count: its search gets no further.
+        // A search that counts nodes far beyond its budget gets no further.
         if held && findings::check_count(found.nodes, *budget).is_err() {
             self.lose(id, TakenBack::Stalled, now);
             return Ok(());
@@ -116,7 +116,7 @@ impl Solve {
             Purpose::Frontier(node) => node,
         };
         let dispatch = &mut self.dispatch;
-        // Whoever drains gives back what it has not begun.
+        // A draining worker gives back the leases whose searches it has not begun; that is no loss.
         if holder.draining || !self.tree.is_open(node) {
             return dispatch.end_without_report(id, node, &mut *self.tree);
         }
@@ -175,7 +175,7 @@ impl Solve {
     }
 }
 
-/// Who has lost a lease.
+/// The worker that has lost a lease.
 struct Holder {
     name: String,
     draining: bool,

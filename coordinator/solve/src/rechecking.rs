@@ -13,7 +13,7 @@ use super::{Action, LeaseId, Notice, Record, Report, Solve, WorkerId};
 const SAMPLE_SHARE: u64 = 4;
 
 impl Solve {
-    /// Lets open workers search again what others claim.
+    /// Grants rechecks of claims to open workers of other machines.
     pub(super) fn grant_rechecks(&mut self, now: Duration) {
         let dispatch = &mut self.dispatch;
         let mut open: Vec<WorkerId> = dispatch.scheduler.open_workers().collect();
@@ -42,8 +42,8 @@ impl Solve {
         }
     }
 
-    /// Searches in this process what no other machine that is connected may search again: one claim
-    /// while workers have the tree to search, and as many as there are cores for an answer.
+    /// Has the coordinator search those claims again that no connected machine may confirm: one at a
+    /// time while workers have the tree to search, and as many as there are cores for an answer.
     pub(super) fn search_again_here(&mut self) {
         let machines: Vec<MachineId> = self.dispatch.scheduler.machines().collect();
         let answered = self.is_answered();

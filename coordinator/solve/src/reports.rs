@@ -49,7 +49,7 @@ impl Solve {
             return Err(Refusal::Duplicate(id));
         }
         if self.ledger.is_recording(id) {
-            // Whoever sent it last is told when it is durable.
+            // The worker that sent it last is told when it is durable.
             self.ledger.answer_to(id, worker);
             self.tally.duplicates += 1;
             return Ok(Taken::ToBeRecorded);
@@ -189,7 +189,8 @@ impl Solve {
         match record {
             Record::Report(report) => {
                 self.ledger.end(report.lease);
-                // A record of what no legal moves lead to is of other rules, and tells nothing.
+                // A record about a position that no legal moves lead to is of other rules, and does
+                // not count.
                 let keys = keys.or_else(|| self.problem.examiner.keys(&report.moves));
                 if let Some(keys) = keys.filter(|_| !self.belief.is_quarantined(report.machine)) {
                     self.believe(number, report, node, keys);
@@ -282,7 +283,7 @@ impl Solve {
         let known = node.filter(|&node| self.tree.is_open(node));
         let Some(node) = known.or_else(|| self.tree.locate(&report.moves)) else { return };
         self.dispatch.losses.clear(node);
-        // A late report spares whoever has the job now the rest of the work.
+        // A late report makes the search of the worker that has the job now superfluous.
         if self.tree.is_open(node) {
             self.dispatch.release(node, &mut *self.tree, &mut self.actions);
         }

@@ -12,7 +12,7 @@ use crate::belief::MachineId;
 /// What leases are sealed with.
 #[derive(Debug)]
 pub struct Seals {
-    /// Nobody else knows it; 0 before the solve has begun.
+    /// The secret of the solve, which never leaves its journal; 0 before the solve has begun.
     pub secret: u128,
     /// The numbers of leases begin here; lower ones are of an earlier life of the solve.
     first_lease: u64,
@@ -44,7 +44,7 @@ impl Seals {
         hasher.finish()
     }
 
-    /// A number that nobody else can know, for each number another.
+    /// A number that only the coordinator can know, another one for each `number`.
     pub fn draw(&self, number: u64) -> u64 {
         let mut hasher = SipHasher13::new_with_key(&self.secret.to_le_bytes());
         number.hash(&mut hasher);

@@ -51,14 +51,14 @@ pub struct SolveSettings {
     pub report_interval: Duration,
     /// How long a lease lasts without progress of its search; several report intervals.
     pub stall_after: Duration,
-    /// How far what workers say is made sure of.
+    /// How much of what machines claim is searched again by another one.
     pub belief: BeliefSettings,
     /// How many searches the coordinator runs at a time to confirm an answer itself.
     pub own_searches: usize,
     /// Whether what one worker's searches have solved goes into the tables of the others. A worker
     /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
     pub share: bool,
-    /// What leases are sealed with in a new solve; nobody else knows it. Not 0.
+    /// What leases are sealed with in a new solve: a secret, and not 0.
     pub secret: u128,
     /// Whether there is a journal: then a report counts when its record is durable.
     pub journal: bool,

@@ -1,8 +1,8 @@
 //! Snapshots: the solve as it is after one of its records.
 //!
-//! That of a large tree is made in slices, so that nobody waits for all of it: between two slices
-//! workers are heard and idle slots get jobs, but no record is applied. What is durable meanwhile
-//! counts when the snapshot is made.
+//! The snapshot of a large tree is made in slices, so that workers need not wait for all of it: between
+//! two slices they are heard and idle slots get jobs, but no record is applied. Records that become
+//! durable meanwhile count when the snapshot is made.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ impl Solve {
         }
     }
 
-    /// Makes no more of the snapshot that is being made, and lets what waits for it count.
+    /// Drops the snapshot that is being made, and lets the records count that wait for it.
     pub fn abandon_snapshot(&mut self) {
         self.snapshots.0 = None;
         self.apply_durable();

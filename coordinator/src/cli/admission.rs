@@ -1,4 +1,4 @@
-//! The flags of who may connect.
+//! The flags that say which connections are admitted.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::{CommandError, files};
 /// The most workers that can be asked for.
 const MOST_WORKERS: u32 = 1 << 20;
 
-/// Who may connect.
+/// Which connections are admitted.
 #[derive(Debug, clap::Args)]
 pub struct AdmissionFlags {
     /// The file with the token that workers must show

@@ -62,7 +62,7 @@ impl KeepingFlags {
         Ok(Driver::new(taken.solve, Some(taken.recorder), config))
     }
 
-    /// What is lost when the run is stopped now: a warning for whoever presses Ctrl-C.
+    /// What is lost when the run is stopped now: a warning for the user who presses Ctrl-C.
     pub fn warning(&self) -> Option<String> {
         self.data.is_none().then(|| {
             "all that was found so far would be lost, because there is no --data DIR to keep it \

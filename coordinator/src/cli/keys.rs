@@ -1,4 +1,4 @@
-//! `jlpns keys`: what a lab needs so that only who belongs is let in.
+//! `jlpns keys`: the token, keys and certificates by which a coordinator admits only a lab's workers.
 
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -8,7 +8,7 @@
 //! - `bench`: `jlpns bench`, the standard measurements.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
-//! - `admission`: the flags of who may connect, and `keys`: `jlpns keys`, which makes what they name.
+//! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
 //! - `values`: how the values of flags are read.
 //! - `output`: results on stdout, as JSON and as text.
 //! - `progress`: progress on stderr.

@@ -67,7 +67,7 @@ pub struct ServeFlags {
 }
 
 impl ServeFlags {
-    /// What is confirmed when nobody says what.
+    /// What must be confirmed if `--confirm` is not given.
     fn default_confirm(&self) -> Result<Confirm, CommandError> {
         match self.confirm.confirm {
             Some(confirm) if self.share && confirm != Confirm::None => {

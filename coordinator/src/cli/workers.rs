@@ -1,4 +1,4 @@
-//! `jlpns workers`: who works on a running solve, and what is to become of whom.
+//! `jlpns workers`: the workers of a running solve, and orders about them.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub struct WorkersFlags {
     output: Output,
 }
 
-/// Who works, as `--output json` prints it.
+/// The workers, as `--output json` prints it.
 #[derive(Debug, Serialize)]
 struct Roster {
     /// The workers that are connected.
@@ -68,7 +68,7 @@ impl WorkersFlags {
     }
 }
 
-/// Carries out what is ordered, and prints who works then.
+/// Has an order carried out, and prints the workers that there are then.
 pub fn run(flags: &WorkersFlags) -> Result<End, CommandError> {
     let dial = values::coordinator(&flags.url, &flags.credentials)?;
     if let Some(order) = flags.order() {

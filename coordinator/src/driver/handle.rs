@@ -1,4 +1,4 @@
-//! The way to a driver, for streams and for whoever shows the solve's progress.
+//! The handle of a driver, for the streams of workers and for what shows the solve's progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,13 +36,13 @@ pub(crate) enum DriverCommand {
     Leave { worker: WorkerId },
     /// A search of the coordinator's own has ended.
     Searched { number: u64, findings: Findings, elapsed: Duration },
-    /// Somebody orders something about the workers of a name.
+    /// A client orders something about the workers of a name.
     Order { name: String, order: Order, reply: oneshot::Sender<Result<usize, OrderError>> },
-    /// Somebody asks for the status.
+    /// A client asks for the status.
     Status { reply: oneshot::Sender<SolveStatus> },
 }
 
-/// The way to a driver, for streams and for whoever shows the solve's progress.
+/// The handle of a driver, for the streams of workers and for what shows the solve's progress.
 #[derive(Clone, Debug)]
 pub struct DriverHandle {
     commands: mpsc::Sender<DriverCommand>,

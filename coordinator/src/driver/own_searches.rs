@@ -53,7 +53,7 @@ impl OwnSearches {
         self.trouble.get().cloned()
     }
 
-    /// Ends all of them; nobody hears of them any more.
+    /// Stops all of them; their results are dropped.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

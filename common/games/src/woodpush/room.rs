@@ -7,7 +7,7 @@
 const BOARD_BYTES: u64 = 64;
 /// More boards take minutes to judge, in which no search goes on.
 const MOST_BOARDS: u64 = 1 << 24;
-/// The memory if nobody says how much there is.
+/// The memory for tables if none is given.
 const USUAL_BYTES: u64 = 256 << 20;
 
 /// What there is room for. One half of the memory is for the boards, the other for the ways between

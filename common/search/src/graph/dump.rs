@@ -39,7 +39,7 @@ pub enum DumpError {
     Unsound(&'static str),
 }
 
-/// A dump that is made in slices, so that whoever owns the graph has something else done between them.
+/// A dump that is made in slices, so that the owner of the graph can do other things between them.
 #[derive(Debug)]
 pub struct PartialDump {
     bytes: Vec<u8>,

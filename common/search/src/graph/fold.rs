@@ -17,7 +17,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let mut position = self.position.clone();
         let moves = self.expansion(node, &position);
         if !self.has_room(moves.len()) {
-            // Nobody waits for this search: what can be freed is found in one go.
+            // A search without jobs frees in one go; nothing else waits for its thread.
             self.begin_pruning(true);
             self.tidy_up();
             if !self.has_room(moves.len()) {

@@ -1,5 +1,5 @@
 //! Work that can wait, and that would take too long at once: freeing what was cut off, and pruning.
-//! Whoever has jobs out does it in slices between them; a search without jobs does it at once.
+//! A solve with jobs out frees in slices between them; a search without jobs frees at once.
 
 use jlpns_games::Game;
 

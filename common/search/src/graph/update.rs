@@ -111,7 +111,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
     }
 
-    /// The same, for those who know what the parents have seen of `node`: its numbers and locks.
+    /// The same, for a caller that knows what the parents have seen of `node`: its numbers and locks.
     pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: W::Set) {
         self.note_moot(node);
         let depth = self.nodes.node(node).depth;

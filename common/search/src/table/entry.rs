@@ -219,7 +219,7 @@ impl Words {
         found.then(|| Entry::unpack(self.pair, self.rest))
     }
 
-    /// The key of an entry. Words of several writes have a key that nobody asks for.
+    /// The key of an entry. Words of several writes have a key that no position has.
     #[inline]
     pub fn key(self) -> Scrambled {
         let tie = checksum(self.pair, self.rest);

@@ -201,7 +201,7 @@ impl TranspositionTable {
     #[cold]
     #[inline(never)]
     fn contradicted(&self, key: u128, threshold: Threshold, pair: EffortPair, known: Entry) {
-        // Whoever sees what was learnt sees that something was.
+        // A reader that sees an entry that was learnt also sees that entries were learnt.
         fence(Acquire);
         debug_assert!(
             self.hearsay.load(Relaxed),

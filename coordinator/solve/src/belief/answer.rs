@@ -1,4 +1,4 @@
-//! What an answer rests on, whether it counts, and what people are told meanwhile.
+//! The claims that an answer rests on, and whether the answer counts.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use super::{
 /// How often it is told that machines contradict each other.
 const DISPUTES_AGAIN: Duration = Duration::from_secs(60);
 
-/// What the answer rests on, once there is one.
+/// The claims that the answer rests on, once there is an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// What of it is still to be confirmed.
+    /// Those of them that are still to be confirmed.
     awaited: BTreeSet<ThresholdAt>,
-    /// All of it, as it was when that was looked at last.
+    /// All of them, as the last walk over the proof tree found them.
     basis: Option<Basis>,
-    /// Whether it was told that the coordinator alone can confirm it.
+    /// Whether people were told that only the coordinator can confirm the answer.
     alone_told: bool,
 }
 
 impl Belief {
-    /// Whether all that the answer rests on is confirmed, as far as that is asked for; what is not
-    /// is to be searched again.
+    /// Whether the answer counts: whether all claims that it rests on are confirmed, if that is asked
+    /// for. The claims that are not are to be searched again.
     pub fn answer_counts(&mut self, basis: impl FnOnce(&Claims) -> Basis) -> bool {
         if !self.answer.awaited.is_empty() {
             return false;
@@ -38,8 +38,8 @@ impl Belief {
         counts
     }
 
-    /// Notes what is confirmed by now of what the answer rests on, of the positions of a report: it
-    /// may confirm what is claimed of their children as well.
+    /// Notes which claims about the positions of a report are confirmed by now, of those that the
+    /// answer rests on. A report confirms claims about its children as well as about its own position.
     pub fn note_confirmed(&mut self, keys: &Keys) {
         if self.answer.awaited.is_empty() {
             return;
@@ -67,25 +67,25 @@ impl Belief {
         Some((basis.claims, open as u64))
     }
 
-    /// How many claims only the coordinator can confirm, if that was not told of this solve yet.
+    /// How many claims only the coordinator can confirm; `None` when people were told before.
     pub fn tell_once_that_alone(&mut self) -> Option<u64> {
         let told = std::mem::replace(&mut self.answer.alone_told, true);
         (!told).then_some(self.answer.awaited.len() as u64)
     }
 
-    /// When it is told again that machines contradict each other, as long as nobody has decided.
+    /// When people are told next that machines contradict each other and no third one has decided.
     pub fn next_telling(&self) -> Option<Duration> {
         (self.rechecks.count(Why::Dispute) > 0).then_some(self.disputes_told)
     }
 
-    /// How many contradictions nobody has decided, if that is to be told now.
+    /// How many contradictions are undecided, if people are to be told now.
     pub fn tell_of_disputes(&mut self, now: Duration) -> Option<u64> {
         self.next_telling().filter(|&due| now >= due)?;
         self.disputes_told = now + DISPUTES_AGAIN;
         Some(self.rechecks.count(Why::Dispute) as u64)
     }
 
-    /// Has what an answer rests on searched again, as far as only one machine stands behind it.
+    /// Has those claims of an answer searched again that only one machine stands behind.
     fn want_for_answer(&mut self, open: &[Open]) {
         for Open { place, moves, claim, .. } in open {
             let parties = match claim {
@@ -100,7 +100,8 @@ impl Belief {
         }
     }
 
-    /// The answer has changed: what only the former one rested on need not be searched again.
+    /// The answer has changed: claims that only the former answer rested on need not be searched
+    /// again.
     pub fn forget_answer(&mut self) -> Vec<Recheck> {
         self.answer.awaited.clear();
         self.answer.basis = None;

@@ -14,7 +14,7 @@ pub type ThresholdAt = (u128, u8);
 pub enum Standing {
     /// Nothing.
     Claimed,
-    /// Another machine found the contrary, and nobody has decided.
+    /// Another machine found the contrary, and no third machine has decided.
     Contradicted {
         /// That machine.
         by: MachineId,
@@ -80,7 +80,7 @@ impl Claims {
         self.expanded.insert(key);
     }
 
-    /// Puts a claim in the place of what was said there before.
+    /// Puts a claim in the place of an earlier one about the same threshold.
     pub fn insert(&mut self, place: ThresholdAt, claim: Claim) {
         self.settled.insert(place, claim);
     }
@@ -102,8 +102,8 @@ impl Claims {
         self.settled.range((key, 0)..=(key, u8::MAX)).map(|(&(_, t), claim)| (Threshold(t), claim))
     }
 
-    /// The claims from which it follows whether a position reaches a threshold: who reaches more
-    /// reaches less.
+    /// The claims from which it follows whether a position reaches a threshold: a position that
+    /// reaches a better outcome reaches all worse ones.
     pub fn implying(
         &self,
         key: u128,
@@ -127,8 +127,8 @@ impl Claims {
         implying.find(|(_, claim)| claim.holds != holds).map(|(place, claim)| (place, *claim))
     }
 
-    /// Takes back what only `machine` stands behind; confirmations by it do not count either, and
-    /// what only it contradicts is contradicted no more. Gives the places that were taken back.
+    /// Withdraws the claims that only `machine` stands behind, its confirmations of others, and its
+    /// contradictions. Gives the places of the claims that were withdrawn.
     pub fn withdraw(&mut self, machine: MachineId) -> Vec<ThresholdAt> {
         let mut gone = Vec::new();
         self.settled.retain(|&place, claim| match claim.standing {

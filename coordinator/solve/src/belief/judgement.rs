@@ -1,4 +1,5 @@
-//! What a claim confirms, what it contradicts, and who is found out by it.
+//! What a new claim does to the claims that are there: it confirms some, contradicts others, and may
+//! show that a machine has claimed what is not true.
 
 use std::hash::BuildHasher;
 
@@ -14,19 +15,19 @@ const PROVEN: u64 = 10;
 /// one nothing but rechecks.
 const MOST_SAMPLES: usize = 64;
 
-/// What follows from a claim.
+/// What follows from a new claim for machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Two machines contradict each other, and a third one has to decide.
+    /// Two machines contradict each other, and a third machine has to decide.
     Disputed {
-        /// Who claimed something first.
+        /// The machine whose claim was there first.
         claimant: MachineId,
-        /// Who says the contrary.
+        /// The machine that claims the contrary.
         against: MachineId,
         /// The moves to the position.
         moves: Vec<Move>,
     },
-    /// A machine has claimed what is not true.
+    /// This machine has claimed what is not true.
     FoundOut(MachineId),
 }
 
@@ -45,7 +46,7 @@ impl Belief {
         let mut about = vec![(keys.position, None, &findings.efforts[..])];
         if !findings.efforts.iter().all(|pair| pair.is_solved()) {
             self.claims.expand(keys.position);
-            // Where all is settled, the tree does not look at the children.
+            // The tree does not look at the children of a position whose thresholds are all settled.
             about.extend(findings.children.iter().filter_map(|child| {
                 let (_, key) = keys.children.iter().find(|(mv, _)| *mv == child.mv)?;
                 Some((*key, Some(child.mv), &child.efforts[..]))
@@ -65,7 +66,7 @@ impl Belief {
         found
     }
 
-    /// Lets one claim count. The only place where what a machine says becomes something settled.
+    /// Lets one claim count. This is the only place where the word of a machine settles anything.
     fn judge(
         &mut self,
         place: ThresholdAt,
@@ -123,7 +124,8 @@ impl Belief {
                 self.claims.insert(place, said);
                 self.machines.of_mut(said.by).claims += 1;
                 if self.rechecks.wants(place) {
-                    // Nobody had claimed just this: from now on it is this machine's claim.
+                    // The answer rests on this threshold without a claim of its own; from now on it
+                    // is this machine's claim.
                     let parties = [Some(said.by), None];
                     self.rechecks.want(place, moves, Why::Sample, parties, said.work);
                 } else if drawn {
@@ -135,8 +137,8 @@ impl Belief {
         found
     }
 
-    /// Who of those that contradict each other is found out by it: the coordinator is right, whoever
-    /// contradicts himself is wrong, and so is one against two.
+    /// The machines that a contradiction shows to be wrong: those that contradict the coordinator,
+    /// a machine that contradicts itself, and one machine against two independent ones.
     fn liars(&self, said: &Claim, other: &Claim) -> Vec<MachineId> {
         let independent = |one, two| self.machines.are_independent(one, two);
         let confirmed_by = match other.standing {
@@ -165,8 +167,8 @@ impl Belief {
         }
     }
 
-    /// Puts a machine out: whatever only it stands behind does not count any more. `false` if it is
-    /// out already, or is the coordinator.
+    /// Quarantines a machine: claims that only this machine stands behind are withdrawn. `false` if it
+    /// is in quarantine already, or is the coordinator.
     pub fn put_out(&mut self, machine: MachineId) -> bool {
         if machine == MachineId::COORDINATOR || self.is_quarantined(machine) {
             return false;
@@ -174,7 +176,7 @@ impl Belief {
         self.machines.of_mut(machine).quarantined = true;
         self.claims.withdraw(machine);
         self.has_withdrawn = true;
-        // What stands otherwise than before is to be drawn or needed anew.
+        // A recheck whose claim stands otherwise than before is dropped; it is drawn or needed anew.
         let claims = &self.claims;
         self.rechecks.retain(|recheck| match claims.get(recheck.place) {
             Some(claim) => {

@@ -1,4 +1,4 @@
-//! Machines: who has made a claim, and what is held of whom.
+//! Machines: they make claims, and two of them confirm each other only if they are surely two.
 //!
 //! A machine is its certificate's subject if it showed a certificate. Without one it is what it says
 //! that it is, at the address that it comes from. A name is for people and counts for nothing.
@@ -47,7 +47,7 @@ impl std::fmt::Display for Identity {
 pub struct MachineId(pub u32);
 
 impl MachineId {
-    /// The coordinator itself, which searches what nobody else can confirm.
+    /// The coordinator itself, which searches again what no connected machine may confirm.
     pub const COORDINATOR: MachineId = MachineId(0);
 }
 

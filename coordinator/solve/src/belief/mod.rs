@@ -34,7 +34,7 @@ pub use rechecks::{Parties, Recheck, Rechecker, Rechecks, Why};
 
 use crate::ids::LeaseId;
 
-/// What is made sure of before an answer counts.
+/// What must be confirmed before an answer counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confirm {
     /// Nothing: every machine is believed.
@@ -64,14 +64,14 @@ impl fmt::Display for Confirm {
     }
 }
 
-/// How far what workers say is made sure of.
+/// How much of what machines claim is searched again by another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BeliefSettings {
-    /// What is made sure of.
+    /// What must be confirmed before an answer counts.
     pub confirm: Confirm,
     /// The share of the claims of proven machines that is searched again, from 0 to 1.
     pub sample: f64,
-    /// What decides which ones; nobody else knows it.
+    /// The seed by which claims are drawn as samples; only the coordinator knows it.
     pub seed: u64,
 }
 
@@ -84,7 +84,7 @@ pub struct Keys {
     pub children: Vec<(Move, u128)>,
 }
 
-/// What is believed of what was said.
+/// The claims of all machines, how each stands, and which are to be searched again.
 #[derive(Clone, Debug)]
 pub struct Belief {
     settings: BeliefSettings,
@@ -103,7 +103,7 @@ pub struct Belief {
 }
 
 impl Belief {
-    /// Nothing has been said.
+    /// A belief without claims.
     pub fn new(settings: BeliefSettings) -> Belief {
         Belief {
             settings,
@@ -118,13 +118,13 @@ impl Belief {
         }
     }
 
-    /// The same with what was believed before.
+    /// A belief with the machines and claims of a snapshot.
     pub fn restore(settings: BeliefSettings, machines: Machines, claims: Claims) -> Belief {
         // Something may have been taken back in an earlier life.
         Belief { machines, claims, has_withdrawn: true, ..Belief::new(settings) }
     }
 
-    /// What is made sure of.
+    /// What must be confirmed before an answer counts.
     pub fn confirm(&self) -> Confirm {
         self.settings.confirm
     }
@@ -134,7 +134,7 @@ impl Belief {
         &self.machines
     }
 
-    /// The same, for one that joins.
+    /// The machines, to be changed when one of them joins.
     pub fn machines_mut(&mut self) -> &mut Machines {
         &mut self.machines
     }
@@ -144,7 +144,7 @@ impl Belief {
         &self.claims
     }
 
-    /// What is to be searched again.
+    /// The claims that are to be searched again.
     pub fn rechecks(&self) -> &Rechecks {
         &self.rechecks
     }
@@ -164,7 +164,7 @@ impl Belief {
         self.has_withdrawn
     }
 
-    /// Whether a machine is put out.
+    /// Whether a machine is quarantined.
     pub fn is_quarantined(&self, machine: MachineId) -> bool {
         self.machines.of(machine).quarantined
     }
@@ -174,12 +174,13 @@ impl Belief {
         self.claims.expand(key);
     }
 
-    /// Lets a machine that was put out come again; what it had claimed before stays away.
+    /// Lets a quarantined machine come again; its withdrawn claims stay withdrawn.
     pub fn reinstate(&mut self, machine: MachineId) {
         self.machines.of_mut(machine).quarantined = false;
     }
 
-    /// Takes one claim back, for it cannot be searched again at once; nobody is to blame.
+    /// Withdraws a claim that is too large to be searched again in one job. Its machine is not
+    /// blamed for it.
     pub fn take_back(&mut self, place: ThresholdAt) {
         self.claims.remove(place);
         self.rechecks.remove(place);
@@ -191,8 +192,7 @@ impl Belief {
         self.rechecks.next(least, |parties| self.may_recheck(machine, parties))
     }
 
-    /// The next claim that only the coordinator can search again, of those machines that are
-    /// connected.
+    /// The next claim that no connected machine may search again, so that the coordinator must.
     pub fn next_for_coordinator(&self, connected: &[MachineId]) -> Option<(u64, &Recheck)> {
         self.rechecks.next(Why::Sample, |parties| {
             !connected.iter().any(|&machine| self.may_recheck(machine, parties))
@@ -204,26 +204,26 @@ impl Belief {
         parties.iter().flatten().all(independent) && !self.is_quarantined(machine)
     }
 
-    /// Notes who searches a claim again.
+    /// Notes the lease or the own search by which a claim is searched again.
     pub fn recheck_taken(&mut self, number: u64, by: Rechecker) {
         self.rechecks.take(number, by);
     }
 
-    /// The coordinator's own search of a claim has ended; gives what it was about, if that is still
-    /// wanted.
+    /// The coordinator's own search of a claim has ended; gives its recheck, if that is still wanted.
     pub fn own_search_ended(&mut self, number: u64) -> Option<&Recheck> {
         self.rechecks.own_search_ended(number)
     }
 
-    /// The report of a lease counts now: if that was a recheck, and has not decided, another may.
+    /// The report of a lease counts now. If the lease was for a recheck that the report has not
+    /// decided, the recheck may go to another machine.
     pub fn recheck_reported(&mut self, lease: LeaseId) {
         if let Some(number) = self.rechecks.of_lease(lease) {
             self.rechecks.give_back(number, Rechecker::Lease(lease), false);
         }
     }
 
-    /// Notes that a recheck has ended without a result. The place of a claim that is too large to be
-    /// searched again at once, with the moves to it.
+    /// Notes that a recheck has ended without a result. Gives the place of its claim, and the moves to
+    /// it, if the claim is too large to be searched again in one job.
     pub fn recheck_given_back(
         &mut self,
         number: u64,

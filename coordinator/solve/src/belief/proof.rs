@@ -20,7 +20,7 @@ pub struct Open {
     pub moves: Vec<Move>,
     /// Whether the threshold is said to be reached.
     pub holds: bool,
-    /// What is claimed; `None` if nobody claims just this, and it is not known what it rests on.
+    /// The claim; `None` if no machine claims just this threshold, and it does not follow from others.
     pub claim: Option<Claim>,
 }
 
@@ -183,7 +183,7 @@ impl<'a, G: Game> Proofs<'a, G> {
         cost
     }
 
-    /// Whether it is the one to move who wants it.
+    /// Whether the player to move wants the threshold to be reached as asked.
     fn one_is_enough(&self, position: &G::Position, holds: bool) -> bool {
         (self.game.to_move(position) == Player::Max) == holds
     }

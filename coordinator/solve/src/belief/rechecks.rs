@@ -28,7 +28,7 @@ pub enum Why {
     Sample,
 }
 
-/// Who searches a claim again.
+/// By what a claim is searched again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rechecker {
     /// A worker, under this lease.
@@ -37,7 +37,8 @@ pub enum Rechecker {
     Coordinator,
 }
 
-/// Who may not search a claim again: who makes it, and who contradicts it.
+/// The machines that may not search a claim again: the one that makes it, and the one that
+/// contradicts it.
 pub type Parties = [Option<MachineId>; 2];
 
 /// A claim that is to be searched again.
@@ -49,13 +50,13 @@ pub struct Recheck {
     pub moves: Vec<Move>,
     /// Why.
     pub why: Why,
-    /// Who may not.
+    /// The machines that may not search it.
     pub parties: Parties,
     /// How many nodes the next search may create.
     pub budget: u64,
     /// How many searches have ended without a result.
     pub attempts: u32,
-    /// Who does it at present.
+    /// By what it is searched at present.
     pub out: Option<Rechecker>,
 }
 
@@ -64,9 +65,9 @@ pub struct Recheck {
 pub struct Rechecks {
     all: BTreeMap<u64, Recheck>,
     numbers: BTreeMap<ThresholdAt, u64>,
-    /// Those that nobody searches at present, by who may not.
+    /// Those that are not searched at present, by the machines that may not search them.
     groups: BTreeMap<(Why, Parties), BTreeSet<u64>>,
-    /// Those that a worker searches, or whose report waits to be durable, by its lease.
+    /// Those that a worker searches, or whose report waits to be durable, by their leases.
     leased: BTreeMap<LeaseId, u64>,
     /// The searches of the coordinator that have not ended, by the numbers of their rechecks, which
     /// may be gone already.
@@ -97,12 +98,12 @@ impl Rechecks {
         self.all.len()
     }
 
-    /// Whether nobody is to search anything again.
+    /// Whether no claim is to be searched again.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Whether one waits for somebody to take it.
+    /// Whether a claim waits for a machine that may search it.
     pub fn has_open(&self) -> bool {
         !self.groups.is_empty()
     }
@@ -123,8 +124,8 @@ impl Rechecks {
         self.leased.get(&lease).copied()
     }
 
-    /// Has a claim searched again. One that is wanted already keeps what it has, but for a better
-    /// reason and for its parties.
+    /// Has a claim searched again. A recheck that is there already keeps its number and its budget,
+    /// and takes the more urgent reason and the new parties.
     pub fn want(
         &mut self,
         place: ThresholdAt,
@@ -156,7 +157,7 @@ impl Rechecks {
         self.all.insert(self.next, recheck);
     }
 
-    /// Nobody need search a claim again any more.
+    /// A claim need not be searched again any more.
     pub fn remove(&mut self, place: ThresholdAt) -> Option<Recheck> {
         let number = self.numbers.remove(&place)?;
         let recheck = self.all.remove(&number)?;
@@ -168,14 +169,15 @@ impl Rechecks {
         Some(recheck)
     }
 
-    /// Drops those that are not kept, and gives them.
+    /// Drops the rechecks that are not to be kept, and gives them.
     pub fn retain(&mut self, keep: impl Fn(&Recheck) -> bool) -> Vec<Recheck> {
         let gone: Vec<ThresholdAt> =
             self.all.values().filter(|recheck| !keep(recheck)).map(|r| r.place).collect();
         gone.into_iter().filter_map(|place| self.remove(place)).collect()
     }
 
-    /// The first that waits and that `may` be given out, for one of the reasons up to `least`.
+    /// The first recheck that waits and whose parties `may` allow, for a reason at least as urgent as
+    /// `least`.
     pub fn next(&self, least: Why, may: impl Fn(&Parties) -> bool) -> Option<(u64, &Recheck)> {
         let groups = self.groups.iter().take_while(|((why, _), _)| *why <= least);
         let open = groups.filter(|((_, parties), _)| may(parties));
@@ -187,7 +189,7 @@ impl Rechecks {
         Some((first, &self.all[&first]))
     }
 
-    /// Notes who searches one.
+    /// Notes by what a claim is searched again.
     pub fn take(&mut self, number: u64, by: Rechecker) {
         match by {
             Rechecker::Lease(lease) => drop(self.leased.insert(lease, number)),
@@ -196,8 +198,8 @@ impl Rechecks {
         self.change(number, |recheck| recheck.out = Some(by));
     }
 
-    /// Notes that `by` has ended without a result: it was lost, or used up its budget. Whether the
-    /// claim is too large by now.
+    /// Notes that the search `by` has ended without a result, because it was lost or has used up its
+    /// budget. Whether the claim counts as too large from now on.
     pub fn give_back(&mut self, number: u64, by: Rechecker, used_up: bool) -> bool {
         if let Rechecker::Lease(lease) = by {
             self.leased.remove(&lease);

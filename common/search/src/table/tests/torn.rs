@@ -1,4 +1,4 @@
-//! Torn entries: a place that holds words of several writes, in every mix. Whoever asks is told
+//! Torn entries: a place that holds words of several writes, in every mix. A look-up is told
 //! nothing that was not written of that very position.
 
 use super::*;
@@ -127,7 +127,7 @@ fn no_mix_of_words_is_a_false_verdict() {
     assert!(found > 1000, "{found} whole entries");
 }
 
-/// Whoever finds a torn entry adds nothing of it to what it writes, and may move it.
+/// A write over a torn entry takes nothing over from it, and may move it.
 #[test]
 fn a_torn_entry_is_not_taken_over() {
     let told = all_told();
