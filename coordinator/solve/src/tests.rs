@@ -551,3 +551,40 @@ fn while_a_snapshot_is_made_slots_get_jobs_and_records_wait() {
     assert_eq!(made, at_once.unwrap(), "it is what it was after that record");
     Solve::resume(settings, 1_000, vec![made], []).unwrap();
 }
+
+#[test]
+fn what_was_examined_for_another_job_counts_for_none() {
+    let mut settings = settings("connect4:4x4", "", None);
+    (settings.goal, settings.sub_search) = (Some(Goal::AtLeast(Outcome(1))), Algorithm::Pns);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let (worker, now) = (WorkerId(1), Duration::ZERO);
+    solve.handle(Event::Joined { worker, info: info("w", 2) }, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let (lease, job) = leases[0].clone();
+    let elapsed = Duration::from_millis(1);
+    let findings = run(&settings.spec, &Job { budget: 5, ..job });
+    let (subject, examined) = (None, None);
+    solve
+        .handle(Event::Reported { worker, lease, subject, examined, findings, elapsed }, now)
+        .unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let [(lease, job), (_, other)] = &leases[..] else { panic!("two slots, two jobs: {leases:?}") };
+    // That the position of `job` is settled, with what was examined for the position of `other`.
+    let findings = Findings {
+        efforts: vec![EffortPair::solved(true)],
+        children: Vec::new(),
+        nodes: 1,
+        best_move: None,
+    };
+    let examined = solve.examiner().examine(&other.moves, other.question, &findings);
+    let key = solve.examiner().keys(&job.moves).unwrap().position;
+    assert_ne!(key, solve.examiner().keys(&other.moves).unwrap().position);
+    let (lease, subject) = (*lease, None);
+    solve
+        .handle(Event::Reported { worker, lease, subject, examined, findings, elapsed }, now)
+        .unwrap();
+    let claimed: Vec<u128> = solve.belief.claims().all().map(|((key, _), _)| key).collect();
+    assert!(claimed.contains(&key), "the job was about {:?}", job.moves);
+    let of_other = solve.examiner().keys(&other.moves).unwrap().position;
+    assert!(!claimed.contains(&of_other), "nothing was said about {:?}", other.moves);
+}
