@@ -32,7 +32,7 @@ impl<W: Width> Evaluation<W> {
         Evaluation { first, width, initialisation, knowledge: false }
     }
 
-    /// The same, but the game is asked for what it knows beyond its rules, or not.
+    /// This evaluation, but with or without asking the game for what it knows beyond its rules.
     #[must_use]
     pub fn with_knowledge(self, knowledge: bool) -> Evaluation<W> {
         Evaluation { knowledge, ..self }
@@ -65,8 +65,8 @@ impl<W: Width> Evaluation<W> {
         }
     }
 
-    /// The same with `player` to move, given how many replies the other one has to meet, or
-    /// whatever stands for that number.
+    /// The pair of a new frontier node with `player` to move, given how many replies the other
+    /// player has to meet, or whatever stands for that number.
     #[inline]
     pub fn frontier_against(&self, player: Player, resistance: u32) -> EffortPair {
         if self.initialisation == Initialisation::Unit {
