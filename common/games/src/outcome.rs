@@ -90,11 +90,6 @@ impl Bounds {
             None
         }
     }
-
-    /// The thresholds that are open between the bounds: `lower < t <= upper`.
-    pub fn open_thresholds(self) -> impl DoubleEndedIterator<Item = Threshold> + Clone {
-        (self.lower.0 + 1..=self.upper.0).map(Threshold)
-    }
 }
 
 /// The most outcomes that a game can have: the threshold above the best one still fits its byte.

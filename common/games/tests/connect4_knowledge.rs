@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use jlpns_games::connect4::{Bitboard, Connect4, Rules};
-use jlpns_games::{Bounds, Game, Move, MoveList, Outcome, Player};
+use jlpns_games::{Bounds, Game, Move, MoveList, Outcome, Player, Threshold};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -103,7 +103,8 @@ impl<B: Bitboard> Checker<B> {
 
         let settled = bounds.value().is_some();
         self.check_survey(position, self.game.scale().bounds(), bounds, settled, &relevant);
-        for threshold in self.game.scale().bounds().open_thresholds() {
+        let all = self.game.scale().bounds();
+        for threshold in (all.lower.0 + 1..=all.upper.0).map(Threshold) {
             let asked = threshold.relevancy_bounds();
             let survey = self.game.survey(position, asked);
             assert_eq!(survey.bounds.verdict(threshold), bounds.verdict(threshold), "{}", shown());

@@ -50,12 +50,6 @@ impl Effort {
         self.0 == u32::MAX
     }
 
-    /// Whether the number can never change again: 0 and infinity are permanent (section 4.3).
-    #[inline]
-    pub const fn is_permanent(self) -> bool {
-        self.is_zero() || self.is_infinite()
-    }
-
     /// The sum, infinite only if one of the two is.
     #[inline]
     pub fn plus(self, other: Effort) -> Effort {
@@ -80,7 +74,7 @@ impl fmt::Display for Effort {
 
 /// A running sum of effort numbers; saturates once, at the end.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct EffortSum {
+pub(crate) struct EffortSum {
     total: u64,
     infinite: bool,
 }

@@ -16,7 +16,7 @@ use crate::job::{ChildFindings, Initialisation, Question};
 
 /// How the nodes of one search get their numbers: the thresholds asked, and the initialisation.
 #[derive(Clone, Copy, Debug)]
-pub struct Evaluation<W> {
+pub(crate) struct Evaluation<W> {
     first: Threshold,
     pub(crate) width: W,
     initialisation: Initialisation,
@@ -32,7 +32,7 @@ impl<W: Width> Evaluation<W> {
         Evaluation { first, width, initialisation, knowledge: false }
     }
 
-    /// The same, but the game is asked for what it knows beyond its rules, or not.
+    /// This evaluation, but with or without asking the game for what it knows beyond its rules.
     #[must_use]
     pub fn with_knowledge(self, knowledge: bool) -> Evaluation<W> {
         Evaluation { knowledge, ..self }
@@ -42,11 +42,6 @@ impl<W: Width> Evaluation<W> {
     #[inline(always)]
     pub fn width(&self) -> usize {
         self.width.get()
-    }
-
-    /// The lowest threshold asked.
-    pub fn first(&self) -> Threshold {
-        self.first
     }
 
     /// The numbers of a position where the game is over.
@@ -70,8 +65,8 @@ impl<W: Width> Evaluation<W> {
         }
     }
 
-    /// The same with `player` to move, given how many replies the other one has to meet, or
-    /// whatever stands for that number.
+    /// The pair of a new frontier node with `player` to move, given how many replies the other
+    /// player has to meet, or whatever stands for that number.
     #[inline]
     pub fn frontier_against(&self, player: Player, resistance: u32) -> EffortPair {
         if self.initialisation == Initialisation::Unit {
@@ -112,7 +107,7 @@ impl<W: Width> Evaluation<W> {
 
 /// Collects the pairs of a node's children for one threshold.
 #[derive(Clone, Copy, Debug)]
-pub struct PairOfChildren {
+pub(crate) struct PairOfChildren {
     player: Player,
     least: Effort,
     sum: EffortSum,
@@ -162,7 +157,7 @@ impl PairOfChildren {
 
 /// The number that `player` minimises when choosing a child, and the other one.
 #[inline]
-pub fn for_player(player: Player, pair: EffortPair) -> (Effort, Effort) {
+pub(crate) fn for_player(player: Player, pair: EffortPair) -> (Effort, Effort) {
     match player {
         Player::Max => (pair.proof, pair.disproof),
         Player::Min => (pair.disproof, pair.proof),
@@ -222,7 +217,7 @@ fn agreeing(pair: EffortPair) -> EffortPair {
 /// above, and the numbers are those of threshold o* + 1. The game is finite: G of the worst
 /// outcome and S of the best are 0. Among equals the lowest threshold is taken for Max, the
 /// highest for Min.
-pub fn attracting_threshold(player: Player, root: &[EffortPair]) -> Option<usize> {
+pub(crate) fn attracting_threshold(player: Player, root: &[EffortPair]) -> Option<usize> {
     let open = (0..root.len()).filter(|&index| !root[index].is_solved());
     match player {
         // G(o*) + S(o*): S(o*) is the disproof number of the threshold above.
@@ -241,7 +236,11 @@ pub fn attracting_threshold(player: Player, root: &[EffortPair]) -> Option<usize
 /// The child that `player` holds best, given the node's own numbers: the one with the least
 /// effort for the attracting threshold, or, once all are solved, for the best outcome that the
 /// player can force; among equals the last. None if nothing better than the worst can be forced.
-pub fn best_move(player: Player, node: &[EffortPair], children: &[ChildFindings]) -> Option<Move> {
+pub(crate) fn best_move(
+    player: Player,
+    node: &[EffortPair],
+    children: &[ChildFindings],
+) -> Option<Move> {
     let threshold = attracting_threshold(player, node).or_else(|| match player {
         Player::Max => node.iter().rposition(|pair| pair.proof.is_zero()),
         Player::Min => node.iter().position(|pair| pair.disproof.is_zero()),
@@ -253,7 +252,7 @@ pub fn best_move(player: Player, node: &[EffortPair], children: &[ChildFindings]
 
 /// The thresholds of `open` that are not settled by a node's numbers, as indices into its pairs:
 /// proved thresholds come first, disproved ones last.
-pub fn still_open(pairs: &[EffortPair], open: Range<usize>) -> Range<usize> {
+pub(crate) fn still_open(pairs: &[EffortPair], open: Range<usize>) -> Range<usize> {
     let (mut start, mut end) = (open.start, open.end);
     while start < end && pairs[start].proof.is_zero() {
         start += 1;

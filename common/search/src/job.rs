@@ -173,7 +173,7 @@ pub struct Job {
     pub sub_search: Algorithm,
     /// How its new frontier nodes start.
     pub initialisation: Initialisation,
-    /// Whether it asks the game for more than its rules.
+    /// Whether the sub-search asks the game for more than its rules.
     pub knowledge: bool,
     /// How it sizes its second level, if it has one.
     pub growth: Growth,

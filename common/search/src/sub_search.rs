@@ -41,7 +41,8 @@ impl Searching for SubSearches {
     }
 }
 
-/// The same searches, of games that are listed here: those of other crates may be among them.
+/// Runs the searches of this crate on games that are listed here: those of other crates may be among
+/// them.
 #[derive(Clone, Debug)]
 pub struct SubSearchesOf(pub Games);
 
@@ -60,8 +61,8 @@ impl Searching for SubSearchesOf {
     }
 }
 
-/// The same searches in the process of a coordinator, on its own game: what a game makes once, such as
-/// tables of what it knows, is made once for both.
+/// Runs the searches of this crate in the process of a coordinator, on the coordinator's own game: what
+/// a game makes once, such as tables of what it knows, is made once for both.
 #[derive(Clone, Debug)]
 pub struct EmbeddedSubSearches {
     spec: GameSpec,

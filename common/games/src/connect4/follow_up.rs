@@ -78,7 +78,7 @@ impl<B: Bitboard> Connect4<B> {
         }
     }
 
-    /// The same where the number of odd columns is odd.
+    /// The best that the player to move can still reach where the number of odd columns is odd.
     #[inline(always)]
     fn with_threat_in_odd_column(
         &self,

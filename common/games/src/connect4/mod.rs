@@ -74,7 +74,7 @@ pub struct Rules {
     pub odd_threat: bool,
     /// Lines that come too late in it.
     pub aftereven: bool,
-    /// That it can show a loss, and not only that a win is out of reach.
+    /// That the follow-up rule can show a loss, and not only that a win is out of reach.
     pub wins_by_follow_up: bool,
 }
 

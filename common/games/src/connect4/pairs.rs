@@ -50,9 +50,10 @@ impl<B: Bitboard> Connect4<B> {
         }
     }
 
-    /// The same, known that there are lines in `reachable` and `lowest_odd` together: each line
-    /// through two of the odd cells makes them a pair, and these pairs must break the rest, with
-    /// those that the cells given up make possible.
+    /// Pairs the cells as [`Connect4::pairs_break_all`] says, known that there are lines in
+    /// `reachable` and `lowest_odd` together: each line through two of the odd cells makes them a
+    /// pair, and these pairs must break the other lines, those included that the cells given up
+    /// make possible.
     #[inline(never)]
     fn find_pairs(
         &self,

@@ -108,7 +108,7 @@ impl BoardTables {
         self.narrowed(state, before, board, player)
     }
 
-    /// The same, also while the tables are being filled.
+    /// The bounds after a move from `before` to `board`, also while the tables are being filled.
     #[inline]
     fn narrowed(&self, state: usize, before: Board, board: Board, player: Player) -> Bounds {
         let bounds = self.bounds[state];

@@ -85,7 +85,7 @@ pub(crate) trait Estimate: Copy {
     /// Of a position that is only seen.
     fn of<G: Game>(setting: &Setting<'_, G>, seen: Seen) -> Self;
 
-    /// The same as effort numbers.
+    /// What is held of the position, as effort numbers.
     fn pair(&self) -> EffortPair;
 
     /// Takes over the numbers that a search found with so many nodes more; returns how much work

@@ -61,7 +61,7 @@ pub(crate) struct Path<'a, G: Game, E, N = ()> {
     pub nodes: u64,
     /// Nodes expanded so far, without the root.
     descents: u64,
-    /// Whether it found out something that the table did not know.
+    /// Whether the search found out something that the table did not know.
     pub has_progressed: bool,
     /// The most children that were there at one time.
     peak: usize,

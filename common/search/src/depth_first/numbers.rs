@@ -14,7 +14,7 @@ pub(crate) struct Numbers {
     pub pair: EffortPair,
     /// The nodes spent on it so far, as far as is remembered.
     work: u32,
-    /// Whether it was ever searched, as far as is remembered, or seen to be solved.
+    /// Whether the child was ever searched, as far as is remembered, or seen to be solved.
     pub known: bool,
 }
 

@@ -50,13 +50,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.actual_efforts(node).iter().all(|pair| pair.is_solved())
     }
 
-    /// Whether a node is a frontier node.
-    pub fn is_frontier(&self, node: NodeId) -> bool {
-        self.nodes.is_leaf(node)
-    }
-
     /// The numbers of a node without any virtual outcome.
-    pub fn actual_efforts(&self, node: NodeId) -> &[EffortPair] {
+    pub(super) fn actual_efforts(&self, node: NodeId) -> &[EffortPair] {
         match self.actual.get(&node) {
             Some(actual) => actual,
             None => self.nodes.pairs(node),

@@ -40,7 +40,7 @@ impl<S: ThresholdSet> Locks<S> {
         self.sets.get(&node).copied().unwrap_or_default()
     }
 
-    /// Sets them.
+    /// Sets the locked thresholds of a node; with none it is not locked any more.
     pub fn set(&mut self, node: NodeId, locked: S) {
         let count = &mut self.counts[node.0 as usize % COUNTS];
         if locked.is_empty() {

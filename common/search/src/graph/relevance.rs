@@ -49,7 +49,7 @@ pub(super) struct Pruning {
     marks: LargeVec<Span>,
     /// Nodes that matter, with what for.
     pending: Vec<(NodeId, Span)>,
-    /// Whether it is to be done before long: a threshold of the root was settled.
+    /// Whether the pruning is to be done before long: a threshold of the root was settled.
     is_urgent: bool,
     /// How many nodes have lost what was below them.
     cut: usize,
@@ -134,7 +134,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.ask_for(self.root, open);
     }
 
-    /// The same in the background, if the graph is nearly full and it seems worth it.
+    /// Begins to prune in the background, if the graph is nearly full and pruning seems worth it.
     pub(super) fn begin_pruning_if_nearly_full(&mut self) {
         let memory = self.settings.memory;
         if self.pruning.phase == Phase::Idle

@@ -30,13 +30,13 @@ impl<G: Game, W: Width> Graph<G, W> {
         !self.nodes.orphans.is_empty() || self.pruning.is_urgent()
     }
 
-    /// What comes with each fold.
+    /// Frees and prunes the little that each fold makes up for.
     pub(super) fn tidy_a_little(&mut self) {
         self.free_orphans(FREED_A_FOLD);
         self.prune_in_the_background();
     }
 
-    /// All of it.
+    /// Frees and prunes until nothing waits for it.
     pub(super) fn tidy_up(&mut self) {
         while self.tidy() {}
     }

@@ -111,7 +111,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         }
     }
 
-    /// The same, for a caller that knows what the parents have seen of `node`: its numbers and locks.
+    /// Notes that `node` has changed, for callers who know what its parents have seen of it, its
+    /// numbers (`seen`) and locks (`locked`): parents that need not look at all children do not.
     pub(super) fn note_change_from(&mut self, node: NodeId, seen: &[EffortPair], locked: W::Set) {
         self.note_moot(node);
         let depth = self.nodes.node(node).depth;
@@ -162,7 +163,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.update_noted();
     }
 
-    /// The same for what has been noted.
+    /// Updates all nodes above the changes that have been noted.
     pub(super) fn update_noted(&mut self) {
         self.update_all();
         if std::mem::take(&mut self.worklist.root_settled) && !self.is_solved() {

@@ -136,7 +136,7 @@ impl TranspositionTable {
         self.occupied.load(Relaxed).min(self.capacity())
     }
 
-    /// Whether it holds none.
+    /// Whether the table holds no position.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -178,7 +178,8 @@ impl TranspositionTable {
         }
     }
 
-    /// Whether it is believed: it does not contradict what was known.
+    /// Keeps what was found out; whether it is believed, because it does not contradict what was
+    /// known of the position.
     #[inline]
     fn insert(&self, key: u128, threshold: Threshold, pair: EffortPair, work: u32) -> bool {
         let scrambled = Scrambled::new(key);
