@@ -33,4 +33,4 @@ pub use draws::Draws;
 pub use rate::measure_rate;
 pub use run::{Cluster, Run, Simulation, SimulationError, SoFar, Spectator, simulate};
 pub use search::{Part, Search};
-pub use world::{Behaviour, CoordinatorCost, Counts, Faults, Lease, Report, Worker, World};
+pub use world::{Behaviour, CoordinatorCost, Counts, Fault, Faults, Lease, Report, Worker, World};

@@ -19,8 +19,7 @@ use std::time::Duration;
 
 use coordinator::Coordinator;
 pub use coordinator::CoordinatorCost;
-use faults::Fault;
-pub use faults::{Counts, Faults};
+pub use faults::{Fault, Faults};
 use jlpns_games::Move;
 use jlpns_search::{Findings, Job, SolvedPosition};
 use jlpns_solve::{
@@ -94,6 +93,19 @@ pub trait Behaviour {
         // As the driver does: the solve counts what it refuses.
         warn!("{refusal}");
     }
+}
+
+/// What was counted, to show that the faults were there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// What went wrong.
+    pub faults: BTreeMap<Fault, u64>,
+    /// How often the tree was grown anew.
+    pub regrown: u64,
+    /// How many things have happened.
+    pub steps: u64,
+    /// How many reports are durable.
+    pub reports_kept: usize,
 }
 
 #[derive(Clone)]

@@ -1,132 +1,98 @@
-//! What goes wrong, and what was counted of it.
+//! What goes wrong.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jlpns_search::Job;
 
 use super::{Behaviour, Happening, World};
 
-/// How often each thing goes wrong, for the whole cluster.
+/// Something that goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// A worker crashes.
+    WorkerCrash,
+    /// The coordinator crashes.
+    CoordinatorCrash,
+    /// About half of the workers lose their connections.
+    Partition,
+    /// The disk is full for a while.
+    DiskFull,
+    /// The coordinator stands still, as under SIGSTOP.
+    Freeze,
+    /// A message is lost.
+    Lost,
+    /// A message comes twice.
+    Doubled,
+    /// A message comes late.
+    Late,
+    /// A search never ends.
+    Stuck,
+    /// A worker declines a job.
+    Declined,
+    /// A job kills its worker.
+    Poison,
+}
+
+/// How often what goes wrong, for the whole cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
-    /// The mean time between two crashes of workers.
-    pub worker_crash: Option<Duration>,
-    /// The same for crashes of the coordinator,
-    pub coordinator_crash: Option<Duration>,
-    /// cut connections of about half of the workers,
-    pub partition: Option<Duration>,
-    /// a disk that is full for a while,
-    pub disk_full: Option<Duration>,
-    /// and a coordinator that stands still, as under SIGSTOP.
-    pub freeze: Option<Duration>,
-    /// Of a thousand messages, how many are lost.
-    pub lost: u32,
-    /// How many of a thousand come twice.
-    pub doubled: u32,
-    /// How many of a thousand come late.
-    pub late: u32,
-    /// Of a thousand searches, how many never end.
-    pub stuck: u32,
-    /// Of a thousand jobs, how many are declined.
-    pub declined: u32,
+    /// The mean time between two of a kind.
+    pub every: BTreeMap<Fault, Duration>,
+    /// Of a thousand messages, searches or jobs, how many are hit.
+    pub per_mille: BTreeMap<Fault, usize>,
     /// One position in so many kills the first workers that search it.
     pub poison: Option<u64>,
     /// From when on nothing goes wrong any more.
     pub until: Duration,
 }
 
-/// What was counted, to show that the faults were there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is named as the fault that it counts")]
-pub struct Counts {
-    pub worker_crashes: u64,
-    pub coordinator_crashes: u64,
-    pub partitions: u64,
-    pub disk_full: u64,
-    pub freezes: u64,
-    pub lost: u64,
-    pub doubled: u64,
-    pub late: u64,
-    pub stuck: u64,
-    pub declined: u64,
-    pub poisoned: u64,
-    pub regrown: u64,
-    pub steps: u64,
-    pub reports_kept: usize,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Fault {
-    WorkerCrash,
-    CoordinatorCrash,
-    Partition,
-    DiskFull,
-    Freeze,
-}
-
 impl<B: Behaviour> World<B> {
     pub(super) fn begin_faults(&mut self) {
-        use Fault::{CoordinatorCrash, DiskFull, Freeze, Partition, WorkerCrash};
-        [WorkerCrash, CoordinatorCrash, Partition, DiskFull, Freeze]
-            .into_iter()
-            .for_each(|fault| self.next_fault(fault));
+        let every = self.faults.as_ref().map(|faults| faults.every.clone());
+        every.into_iter().flatten().for_each(|(fault, _)| self.next_fault(fault));
     }
 
     fn next_fault(&mut self, fault: Fault) {
-        let Some(faults) = &self.faults else { return };
-        let mean = match fault {
-            Fault::WorkerCrash => faults.worker_crash,
-            Fault::CoordinatorCrash => faults.coordinator_crash,
-            Fault::Partition => faults.partition,
-            Fault::DiskFull => faults.disk_full,
-            Fault::Freeze => faults.freeze,
-        };
-        let (Some(mean), until) = (mean, faults.until) else { return };
+        let Some(Faults { every, until, .. }) = &self.faults else { return };
+        let (mean, until) = (every[&fault], *until);
         let delay = self.draws.up_to(2 * mean);
         if self.now + delay < until {
             self.later(delay, Happening::Fault(fault));
         }
     }
 
-    /// Whether something happens of which so many in a thousand do.
-    pub(super) fn chance(&mut self, per_mille: u32) -> bool {
-        let on = self.faults.as_ref().is_some_and(|faults| self.now < faults.until);
-        on && self.draws.below(1000) < per_mille as usize
+    fn count(&mut self, fault: Fault) {
+        *self.counts.faults.entry(fault).or_default() += 1;
     }
 
-    /// Whether the next job is declined.
-    pub(super) fn declines(&mut self) -> bool {
-        let declines = self.chance(self.faults.as_ref().map_or(0, |faults| faults.declined));
-        self.counts.declined += u64::from(declines);
-        declines
-    }
-
-    /// Whether the next search of a worker gets stuck; somebody kills the worker then.
-    pub(super) fn gets_stuck(&mut self, index: usize) -> bool {
-        let stuck = self.chance(self.faults.as_ref().map_or(0, |faults| faults.stuck));
-        if stuck {
-            self.counts.stuck += 1;
-            let killed = Happening::Killed { worker: index, life: self.workers[index].life };
-            self.later(3 * self.settings.stall_after, killed);
+    /// Whether something goes wrong now.
+    pub(super) fn hits(&mut self, fault: Fault) -> bool {
+        let faults = self.faults.as_ref().filter(|faults| self.now < faults.until);
+        let per_mille = faults.and_then(|faults| faults.per_mille.get(&fault));
+        let hits = per_mille.is_some_and(|&count| self.draws.below(1000) < count);
+        if hits {
+            self.count(fault);
         }
-        stuck
+        hits
     }
 
     /// Whether a job kills whoever takes it: the same position each time, and at most five workers.
     pub(super) fn is_poison(&mut self, job: &Job) -> bool {
-        let Some(rarity) = self.faults.as_ref().and_then(|faults| faults.poison) else {
-            return false;
-        };
+        let rarity = self.faults.as_ref().and_then(|faults| faults.poison);
         let mixed = job.moves.iter().fold(7u64, |mixed, mv| {
             (mixed ^ u64::from(mv.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17)
         });
-        if !mixed.is_multiple_of(rarity) {
+        if !rarity.is_some_and(|rarity| mixed.is_multiple_of(rarity)) {
             return false;
         }
         let kills = self.kills.entry(job.moves.clone()).or_default();
         *kills += 1;
-        self.counts.poisoned += u64::from(*kills <= 5);
-        *kills <= 5
+        let kills = *kills <= 5;
+        if kills {
+            self.count(Fault::Poison);
+        }
+        kills
     }
 
     /// A worker's side of its connection is gone; the coordinator notices later.
@@ -145,21 +111,18 @@ impl<B: Behaviour> World<B> {
     }
 
     pub(super) fn break_down(&mut self, fault: Fault) {
+        self.next_fault(fault);
         let (runs, journal) = (self.solve().is_some(), self.settings.journal);
         match fault {
             Fault::WorkerCrash => {
                 let index = self.draws.below(self.workers.len());
-                if self.workers[index].alive {
-                    self.counts.worker_crashes += 1;
-                    self.crash_worker(index);
+                if !self.workers[index].alive {
+                    return;
                 }
+                self.crash_worker(index);
             }
-            Fault::CoordinatorCrash if runs && journal => {
-                self.counts.coordinator_crashes += 1;
-                self.crash_coordinator();
-            }
+            Fault::CoordinatorCrash if runs && journal => self.crash_coordinator(),
             Fault::Partition => {
-                self.counts.partitions += 1;
                 for index in 0..self.workers.len() {
                     if self.draws.below(2) == 0 {
                         self.cut(index);
@@ -167,17 +130,13 @@ impl<B: Behaviour> World<B> {
                     }
                 }
             }
-            Fault::DiskFull if runs && journal && !self.coordinator.full => {
-                self.counts.disk_full += 1;
-                self.fill_disk();
-            }
+            Fault::DiskFull if runs && journal && !self.coordinator.full => self.fill_disk(),
             Fault::Freeze if runs => {
-                self.counts.freezes += 1;
                 let pause = self.draws.up_to(Duration::from_secs(60));
                 self.coordinator.frozen_until = self.now + pause;
             }
-            Fault::CoordinatorCrash | Fault::DiskFull | Fault::Freeze => {}
+            _ => return,
         }
-        self.next_fault(fault);
+        self.count(fault);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use jlpns_search::{Findings, SolvedPosition};
 use jlpns_solve::{Event, LeaseId, Refusal, WorkerId};
 
-use super::{Behaviour, Faults, Happening, Lease, Report, World};
+use super::{Behaviour, Fault, Happening, Lease, Report, World};
 
 #[derive(Clone)]
 pub(super) enum ToCoordinator {
@@ -29,55 +29,37 @@ pub(super) enum ToWorker {
     Over,
 }
 
-/// When the last message of each direction of a worker's stream arrives: the next one arrives no
-/// earlier, where nothing fails.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Stream {
-    up: Duration,
-    down: Duration,
-}
+const UP: usize = 0;
+const DOWN: usize = 1;
 
 impl<B: Behaviour> World<B> {
     pub(super) fn send_up(&mut self, connection: WorkerId, message: ToCoordinator) {
-        let happening = Happening::ToCoordinator(connection, message);
-        if self.faults.is_some() {
-            return self.send_with_faults(self.now, happening);
-        }
-        let arrives = self.now.saturating_add(self.draws.message());
-        let owner = self.owner(connection);
-        let up = &mut self.workers[owner].stream.up;
-        *up = arrives.max(*up);
-        self.queue.put(*up, happening);
+        self.send(self.now, connection, UP, Happening::ToCoordinator(connection, message));
     }
 
     /// Sends something to a worker when the coordinator is done with what has reached it.
     pub(super) fn send_down(&mut self, connection: WorkerId, message: ToWorker) {
         let leaves = self.now.max(self.coordinator.free_at);
-        let happening = Happening::ToWorker(connection, message);
-        if self.faults.is_some() {
-            return self.send_with_faults(leaves, happening);
-        }
-        let arrives = leaves.saturating_add(self.draws.message());
-        let owner = self.owner(connection);
-        let down = &mut self.workers[owner].stream.down;
-        *down = arrives.max(*down);
-        self.queue.put(*down, happening);
+        self.send(leaves, connection, DOWN, Happening::ToWorker(connection, message));
     }
 
-    /// Sends something over a network that may lose, double or delay it, and keeps no order.
-    fn send_with_faults(&mut self, leaves: Duration, happening: Happening) {
-        let Some(Faults { lost, late, doubled, .. }) = self.faults else { return };
-        if self.chance(lost) {
-            self.counts.lost += 1;
+    /// Sends something over a network that keeps the order of each stream; one that fails may lose,
+    /// double or delay messages, and keeps no order.
+    fn send(&mut self, leaves: Duration, on: WorkerId, direction: usize, happening: Happening) {
+        if self.hits(Fault::Lost) {
             return;
         }
-        let mut arrives = leaves + self.draws.message();
-        if self.chance(late) {
-            self.counts.late += 1;
+        let mut arrives = leaves.saturating_add(self.draws.message());
+        if self.faults.is_none() {
+            let owner = self.owner(on);
+            let last = &mut self.workers[owner].last_arrivals[direction];
+            *last = arrives.max(*last);
+            arrives = *last;
+        }
+        if self.hits(Fault::Late) {
             arrives += self.draws.up_to(Duration::from_secs(20));
         }
-        if self.chance(doubled) {
-            self.counts.doubled += 1;
+        if self.hits(Fault::Doubled) {
             let again = arrives + self.draws.up_to(Duration::from_secs(5));
             self.queue.put(again, happening.clone());
         }

@@ -10,7 +10,6 @@ use jlpns_search::Findings;
 use jlpns_solve::belief::Identity;
 use jlpns_solve::{LeaseId, WorkerId, WorkerInfo};
 
-use super::network::Stream;
 use super::{Lease, Report};
 use crate::draws::Pace;
 use crate::search::{Part, Search};
@@ -21,6 +20,8 @@ pub struct Worker {
     pub name: String,
     /// The machine that it runs on; others may run there too.
     pub machine: String,
+    /// The address that it comes from.
+    pub address: String,
     /// How many searches it runs at a time.
     pub slots: u32,
     /// The bytes that it has for its table and its searches.
@@ -36,7 +37,9 @@ pub struct Worker {
     pub(super) connection: Option<WorkerId>,
     /// Whether it knows that the coordinator has accepted its connection.
     pub(super) welcomed: bool,
-    pub(super) stream: Stream,
+    /// When the last message of each direction of its stream arrives: the next one arrives no
+    /// earlier, where nothing fails.
+    pub(super) last_arrivals: [Duration; 2],
     pub(super) waiting: VecDeque<Lease>,
     pub(super) running: BTreeMap<LeaseId, Running>,
     pub(super) unacknowledged: BTreeMap<LeaseId, Rc<Report>>,
@@ -123,6 +126,7 @@ impl Worker {
     pub fn new(name: String, slots: u32, memory: u64) -> Worker {
         Worker {
             machine: name.clone(),
+            address: format!("address of {name}"),
             name,
             slots,
             memory,
@@ -132,7 +136,7 @@ impl Worker {
             done: false,
             connection: None,
             welcomed: false,
-            stream: Stream::default(),
+            last_arrivals: [Duration::ZERO; 2],
             waiting: VecDeque::new(),
             running: BTreeMap::new(),
             unacknowledged: BTreeMap::new(),
@@ -147,9 +151,9 @@ impl Worker {
 
     /// What it says of itself.
     pub(super) fn info(&self, instance: u64) -> WorkerInfo {
-        let Worker { name, machine, slots, memory, .. } = self;
-        let address = format!("address of {machine}");
-        let identity = Identity { certificate: None, machine: machine.clone(), address };
+        let Worker { name, machine, address, slots, memory, .. } = self;
+        let (machine, address) = (machine.clone(), address.clone());
+        let identity = Identity { certificate: None, machine, address };
         let (name, build) = (name.clone(), String::new());
         WorkerInfo { name, identity, build, slots: *slots, memory: *memory, instance }
     }
@@ -162,10 +166,10 @@ impl Worker {
     /// The process is killed: all that it held is gone.
     pub(super) fn die(&mut self) {
         self.alive = false;
+        self.life += 1;
         self.waiting.clear();
         self.running.clear();
         self.unacknowledged.clear();
         self.seen.clear();
-        self.life += 1;
     }
 }

@@ -8,7 +8,7 @@ use jlpns_solve::{LeaseId, Subject, WorkerId};
 
 use super::network::{ToCoordinator, ToWorker};
 use super::worker::{Running, Used, Worker};
-use super::{Behaviour, Happening, Report, World};
+use super::{Behaviour, Fault, Happening, Report, World};
 use crate::search::Search;
 
 impl<B: Behaviour> World<B> {
@@ -67,7 +67,7 @@ impl<B: Behaviour> World<B> {
     }
 
     fn take_lease(&mut self, index: usize, connection: WorkerId, lease: super::Lease) {
-        if self.declines() {
+        if self.hits(Fault::Declined) {
             return self.send_up(connection, ToCoordinator::Decline(lease.id));
         }
         if self.is_poison(&lease.job) {
@@ -82,7 +82,11 @@ impl<B: Behaviour> World<B> {
             let Some(lease) = self.workers[index].waiting.pop_front() else { break };
             let id = lease.id;
             let search = self.behaviour.begin(index, &lease)?;
-            let stuck = self.gets_stuck(index);
+            let stuck = self.hits(Fault::Stuck);
+            if stuck {
+                let killed = Happening::Killed { worker: index, life: self.workers[index].life };
+                self.later(3 * self.settings.stall_after, killed);
+            }
             let running = Running::new(lease, search, self.now, self.draws.pace(), stuck);
             self.workers[index].running.insert(id, running);
             self.so_far.jobs += 1;

@@ -1,7 +1,8 @@
 //! What the workers do: their searches are of small jobs and remembered, and what they say of them is
 //! as honest as they are.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use jlpns_games::spec::{GameSpec, position_after};
@@ -9,31 +10,39 @@ use jlpns_games::{Game, Move, with_game};
 use jlpns_search::search::{SearchSettings, search};
 use jlpns_search::{Findings, Job, Question, TranspositionTable};
 use jlpns_simulate::{Behaviour, Lease, Part, Report, Search};
-use jlpns_solve::Refusal;
+use jlpns_solve::{LeaseId, Refusal, SolveSettings};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::adversary::{Adversary, Nature};
+use crate::adversary::{Adversary, Known, Nature};
 
 /// The workers of a world.
 pub struct Searchers {
     spec: GameSpec,
     known: HashMap<(Vec<Move>, Question, u64), Rc<Findings>>,
-    adversaries: Vec<Adversary>,
+    workers: Vec<Adversary>,
+    /// What the adversaries among them know.
+    told: Rc<RefCell<Known>>,
     rng: StdRng,
-    /// How often something was said that was not found.
-    pub lies: u64,
+    /// How often something was said that was not found, and by whom.
+    pub lies: BTreeMap<Nature, u64>,
 }
 
 impl Searchers {
-    /// One worker for each nature.
-    pub fn new(spec: GameSpec, natures: impl IntoIterator<Item = Nature>, seed: u64) -> Searchers {
+    /// One worker for each nature, in the solve of a position.
+    pub fn new(
+        settings: &SolveSettings,
+        natures: impl IntoIterator<Item = Nature>,
+        seed: u64,
+    ) -> Searchers {
+        let natures = natures.into_iter().enumerate();
         Searchers {
-            spec,
+            spec: settings.spec.clone(),
             known: HashMap::new(),
-            adversaries: natures.into_iter().map(Adversary::new).collect(),
+            workers: natures.map(|(index, nature)| Adversary::new(index, nature)).collect(),
+            told: Rc::new(RefCell::new(Known::new(settings.moves.clone()))),
             rng: StdRng::seed_from_u64(seed),
-            lies: 0,
+            lies: BTreeMap::new(),
         }
     }
 
@@ -69,13 +78,15 @@ impl Searchers {
 }
 
 impl Behaviour for Searchers {
-    fn begin(&mut self, _worker: usize, lease: &Lease) -> Result<Box<dyn Search>, String> {
-        let Lease { job, .. } = lease;
+    fn begin(&mut self, worker: usize, lease: &Lease) -> Result<Box<dyn Search>, String> {
+        let Lease { id, job, .. } = lease;
+        self.told.borrow_mut().note_lease(worker, lease);
         let partial = self.rng.random_range(0..4) == 0;
         let half = Job { budget: 1 + job.budget / 2, ..job.clone() };
         let partial = partial.then(|| self.run(&half));
         let stopped = self.run(&Job { budget: 2, ..job.clone() });
-        Ok(Box::new(Remembered { partial, found: self.run(job), stopped }))
+        let (lease, told) = (*id, self.told.clone());
+        Ok(Box::new(Remembered { lease, partial, found: self.run(job), stopped, told }))
     }
 
     fn search_here(&mut self, job: &Job) -> Result<Findings, String> {
@@ -83,19 +94,25 @@ impl Behaviour for Searchers {
     }
 
     fn progress(&mut self, worker: usize, findings: Findings) -> Findings {
-        self.adversaries[worker].nature.progress(&findings, &mut self.rng)
+        let nature = self.workers[worker].nature;
+        let said = nature.progress(&findings, &mut self.rng);
+        *self.lies.entry(nature).or_default() += u64::from(said != findings);
+        said
     }
 
     fn report(&mut self, worker: usize, life: u64, report: Rc<Report>) -> Rc<Report> {
-        if self.is_over(&report.subject.moves) {
+        let mut told = self.told.borrow_mut();
+        let said = if self.is_over(&report.subject.moves) {
+            (*report).clone()
+        } else {
+            self.workers[worker].report(&report, life, &told, &mut self.rng)
+        };
+        told.note_report(&said);
+        if said == *report {
             return report;
         }
-        let said = self.adversaries[worker].report(&report.findings, life, &mut self.rng);
-        if said == report.findings {
-            return report;
-        }
-        self.lies += 1;
-        Rc::new(Report { findings: said, ..(*report).clone() })
+        *self.lies.entry(self.workers[worker].nature).or_default() += 1;
+        Rc::new(said)
     }
 
     fn refused(&mut self, refusal: &Refusal) {
@@ -108,19 +125,22 @@ impl Behaviour for Searchers {
                 | Refusal::NotTheHolder(..)
                 | Refusal::Quarantined { .. }
         );
-        let honest = self.adversaries.iter().all(|one| one.nature == Nature::Honest);
-        let unsound = matches!(refusal, Refusal::BadFindings(..)) && !honest;
-        assert!(expected || unsound, "nobody sends what is unsound: {refusal}");
+        let honest = self.workers.iter().all(|one| one.nature == Nature::Honest);
+        let unsound = matches!(refusal, Refusal::BadFindings(..) | Refusal::ForeignSubject(_));
+        assert!(expected || unsound && !honest, "nobody sends what is unsound: {refusal}");
     }
 }
 
 /// A search of which all that it will find is known.
 struct Remembered {
+    lease: LeaseId,
     /// What is told on the way.
     partial: Option<Rc<Findings>>,
     found: Rc<Findings>,
     /// What is known when it is stopped.
     stopped: Rc<Findings>,
+    /// Who is told that it was stopped.
+    told: Rc<RefCell<Known>>,
 }
 
 impl Search for Remembered {
@@ -132,6 +152,7 @@ impl Search for Remembered {
     }
 
     fn stop(self: Box<Self>) -> Option<Findings> {
+        self.told.borrow_mut().called_back.insert(self.lease);
         Some((*self.stopped).clone())
     }
 }
