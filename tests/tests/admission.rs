@@ -1,7 +1,9 @@
 //! Admission, with real processes: a lab with keys, what is refused, and that no secret gets out.
 
 use std::fs;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use jlpns_tests::cluster::{LIMIT, serve, worker_with};
 use jlpns_tests::{Ended, Running, jlpns, run};
@@ -213,6 +215,31 @@ fn a_file_that_everybody_can_read_is_warned_of() {
     let args = ["serve", "connect4:7x6", "--listen", "127.0.0.1:0", "--token-file", &token];
     let coordinator = Running::start(&mut jlpns(args));
     coordinator.wait_for(LIMIT, |line| line.contains(&format!("chmod 600 {token}")).then_some(()));
+}
+
+#[test]
+fn where_few_files_may_be_open_idle_connections_make_way_for_a_worker() {
+    let keys = Keys::new();
+    let token = keys.path("token");
+    let serve = jlpns(["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--token-file", &token]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 200; exec \"$0\" \"$@\""]);
+    limited.arg(serve.get_program()).args(serve.get_args());
+    limited.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let coordinator = Running::start(&mut limited);
+    coordinator.wait_for(LIMIT, |line| line.contains("200 files may be open").then_some(()));
+    let address = coordinator.wait_for(LIMIT, |line| {
+        let (_, address) = line.split_once("listening on http://")?;
+        Some(address.trim().to_owned())
+    });
+    // More than there are files for, and all of them stay open at this end.
+    let idle: Vec<TcpStream> =
+        (0..400).map(|_| TcpStream::connect(&address).expect("a connection")).collect();
+    let worker = worker_with(&format!("http://{address}"), "one", &["--token-file", &token]);
+    assert_eq!(worker.end(LIMIT).code, Some(0));
+    drop(idle);
+    let ended = coordinator.end(LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
 #[test]

@@ -175,6 +175,19 @@ async fn a_new_connection_evicts_the_oldest_of_the_flood() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn where_the_system_gives_fewer_connections_than_places_they_are_evicted_at_that_number() {
+    let limits = limits().with_connections(2);
+    assert!(limits.unauthenticated > 2);
+    let admission = Arc::new(Admission::new(Some(token(RIGHT)), None, limits));
+    let (mut oldest, _far, _) = connect(&admission, 1);
+    let _other = connect(&admission, 2);
+    let (_stream, _far, worker) = connect(&admission, 3);
+    let error = oldest.read_u8().await.expect_err("an end");
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionAborted);
+    assert_eq!(code(admission.check(Some(&worker), WORK, &with(RIGHT))), None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn places_are_counted_and_given_back() {
     let admission = admission();
     let authenticated: Vec<_> = (0..8)
