@@ -81,6 +81,7 @@ same_fields!(SolveStatus {
     tree_nodes,
     peak_tree_nodes,
     tree_bytes,
+    claim_bytes,
     shed_nodes,
     shared_positions,
     nodes,

@@ -210,6 +210,7 @@ impl Solve {
             }
             Record::Reinstated { machine } => self.belief.reinstate(*machine),
         }
+        self.tree.note_held_beside(self.belief.claims().bytes());
         // A fold gives its node back by itself, with one update of the tree for both.
         if let Some(node) = node {
             self.dispatch.put_back(node, &mut *self.tree);

@@ -38,6 +38,8 @@ pub struct SolveStatus {
     pub peak_tree_nodes: u64,
     /// The bytes that the top-level tree takes.
     pub tree_bytes: u64,
+    /// The bytes that the claims of machines and the keys of expanded positions take.
+    pub claim_bytes: u64,
     /// Nodes that the top-level tree gave up because its memory was full; they are found again
     /// when they matter.
     pub shed_nodes: u64,
@@ -208,6 +210,7 @@ impl Solve {
             tree_nodes: size.live as u64,
             peak_tree_nodes: size.peak as u64,
             tree_bytes: size.bytes,
+            claim_bytes: self.belief.claims().bytes(),
             shed_nodes: size.shed.nodes,
             shared_positions: self.sharing.told(),
             nodes: self.tally.nodes,

@@ -81,6 +81,8 @@ pub trait TopLevel: Send {
         question: Question,
         findings: &Findings,
     ) -> bool;
+    /// Notes how many bytes of the tree's memory are taken by what is kept beside it.
+    fn note_held_beside(&mut self, bytes: u64);
     /// Does a slice of the freeing that was put off. Whether there is more.
     fn tidy(&mut self) -> bool;
     /// Whether there is any that should not wait for long.
@@ -261,6 +263,10 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let asked = self.asked(question);
         let mut position = self.position(moves);
         self.graph.fold(node.id, &mut position, asked, findings)
+    }
+
+    fn note_held_beside(&mut self, bytes: u64) {
+        self.graph.note_held_beside(bytes);
     }
 
     fn tidy(&mut self) -> bool {

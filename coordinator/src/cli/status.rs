@@ -76,11 +76,12 @@ fn text(status: &SolveStatus) -> String {
     );
     let _ = write!(
         text,
-        "\n{} nodes searched, {}; {} nodes in the tree, {}",
+        "\n{} nodes searched, {}; {} nodes in the tree, {}; claims {}",
         grouped(status.nodes),
         rate(status.own_nodes(), status.seconds),
         grouped(status.tree_nodes),
         ByteSize(status.tree_bytes),
+        ByteSize(status.claim_bytes),
     );
     if let Some(durable) = status.durable_records {
         let _ = write!(text, "\n{} records, {} durable", grouped(status.records), grouped(durable));

@@ -130,6 +130,8 @@ pub struct Graph<G: Game, W: Width> {
     shed: Shed,
     hand: Hand,
     pruning: Pruning,
+    /// The bytes of the memory that are taken by what belongs to the graph and is not in it.
+    held_beside: u64,
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
@@ -168,6 +170,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             shed: Shed::default(),
             hand: Hand::default(),
             pruning: Pruning::default(),
+            held_beside: 0,
         }
     }
 
@@ -245,6 +248,18 @@ impl<G: Game, W: Width> Graph<G, W> {
         let pruning = if several { self.pruning.bytes(self.nodes.places()) } else { 0 };
         let aside = self.locks.bytes() + leased + pruning;
         (self.nodes.bytes() + aside) as u64
+    }
+
+    /// Notes how many bytes of the graph's memory are taken by what its owner keeps beside it.
+    pub fn note_held_beside(&mut self, bytes: u64) {
+        self.held_beside = bytes;
+    }
+
+    /// The bytes that the graph itself may take. What is beside it leaves it at least half of the
+    /// memory.
+    fn memory(&self) -> u64 {
+        let memory = self.settings.memory;
+        memory - self.held_beside.min(memory / 2)
     }
 
     /// The position at the end of the last descent.

@@ -136,7 +136,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// Begins to prune in the background, if the graph is nearly full and pruning seems worth it.
     pub(super) fn begin_pruning_if_nearly_full(&mut self) {
-        let memory = self.settings.memory;
+        let memory = self.memory();
         if self.pruning.phase == Phase::Idle
             && self.expansions >= self.pruning.next
             && self.bytes() >= memory - memory / EARLY

@@ -103,7 +103,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         if self.live() >= MAX_NODES - usize::from(u16::MAX) {
             return false;
         }
-        let (memory, bytes) = (self.settings.memory, self.bytes());
+        let (memory, bytes) = (self.memory(), self.bytes());
         let growth = self.nodes.growth_for(count);
         // The last expansion may go beyond the limit, but not with a larger index.
         if bytes < memory && growth.index as u64 <= memory - bytes {

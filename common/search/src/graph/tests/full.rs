@@ -201,3 +201,40 @@ fn check_pruning<G: Game, W: Width>(
     graph.check_invariants();
     Ok(())
 }
+
+/// The bytes of a graph that was grown until it gave nodes up, with so many held beside it.
+fn full_size(memory: u64, beside: u64) -> u64 {
+    let game = Connect4::<u64>::new(7, 6).unwrap();
+    let question = Question::Value(game.scale().bounds());
+    let settings = GraphSettings {
+        initialisation: Initialisation::Unit,
+        merge: true,
+        selection: Selection::Locking,
+        memory,
+        knowledge: false,
+    };
+    let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
+    graph.note_held_beside(beside);
+    let nothing = Findings {
+        efforts: vec![EffortPair::UNIT; 2],
+        children: Vec::new(),
+        nodes: 0,
+        best_move: None,
+    };
+    while graph.shed().nodes == 0 {
+        let (node, _) = graph.select().expect("a frontier node");
+        let mut position = *graph.position();
+        graph.fold(node, &mut position, 0, &nothing);
+    }
+    graph.bytes()
+}
+
+#[test]
+fn what_is_held_beside_a_graph_is_of_its_memory() {
+    let memory = 1 << 20;
+    let (alone, shared) = (full_size(memory, 0), full_size(memory, memory / 4));
+    let kept_to = |size: u64, limit: u64| size <= limit + limit / 16 && size >= limit / 2;
+    assert!(kept_to(alone, memory) && kept_to(shared, memory / 4 * 3), "{alone} {shared}");
+    let crowded = full_size(memory, u64::MAX);
+    assert!(kept_to(crowded, memory / 2), "half of it stays: {crowded}");
+}
