@@ -4,7 +4,7 @@
 pub mod cluster;
 pub mod compose;
 pub mod faults;
-#[path = "../../common/search/tests/third_game/noughts.rs"]
+#[path = "../../common/search/tests/searches/third_game/noughts.rs"]
 pub mod noughts;
 
 use std::io::{BufRead, BufReader, Read};

@@ -11,7 +11,7 @@ use crate::efforts::{One, PairOfChildren, Several, ThresholdSet};
 use crate::tree::Tree;
 use crate::with_width;
 
-#[path = "../../tests/many_outcomes/coins.rs"]
+#[path = "../../tests/searches/many_outcomes/coins.rs"]
 #[expect(dead_code, reason = "its specs are for tests of whole solves")]
 mod coins;
 mod dump;

@@ -1,6 +1,6 @@
 //! Solves of games with more outcomes than the compiler knows widths for.
 
-#[path = "../../../../common/search/tests/many_outcomes/coins.rs"]
+#[path = "../../../../common/search/tests/searches/many_outcomes/coins.rs"]
 mod coins;
 
 use coins::COINS;

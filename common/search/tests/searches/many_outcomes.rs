@@ -1,7 +1,6 @@
 //! Games with more outcomes than the compiler knows widths for: every search finds the value that
 //! minimax has, whatever the number of thresholds is.
 
-#[path = "many_outcomes/coins.rs"]
 mod coins;
 
 use coins::{COINS, Coins};

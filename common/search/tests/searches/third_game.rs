@@ -1,7 +1,6 @@
 //! A third game, noughts and crosses, written as a newcomer would: `docs/adding-a-game.md` walks
 //! through it, and the tests here show what to test.
 
-#[path = "third_game/noughts.rs"]
 mod noughts;
 
 use jlpns_games::spec::{Games, format_moves, parse_moves};

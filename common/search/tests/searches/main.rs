@@ -1,0 +1,9 @@
+//! Whole searches against minimax and the papers: one program, because each of several would compile
+//! the searches anew.
+
+mod many_outcomes;
+mod mirror_images;
+mod proposition_3;
+mod resuming;
+mod third_game;
+mod values;
