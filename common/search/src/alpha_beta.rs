@@ -16,7 +16,7 @@ use jlpns_games::{Game, MoveList, Player};
 
 use crate::depth_first::{Child, Estimate, Frame, Path, Seen, Setting};
 use crate::efforts::pair_of;
-use crate::search::SearchEnd;
+use crate::search_end::SearchEnd;
 use crate::watch::Watch;
 use crate::{Effort, EffortPair, Initialisation};
 

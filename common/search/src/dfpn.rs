@@ -12,7 +12,7 @@ use jlpns_games::Game;
 
 use crate::depth_first::{Frame, Numbers, Path, Setting, own};
 use crate::efforts::pair_of;
-use crate::search::SearchEnd;
+use crate::search_end::SearchEnd;
 use crate::watch::Watch;
 use crate::{Effort, EffortPair};
 

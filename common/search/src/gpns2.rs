@@ -12,7 +12,7 @@ use jlpns_games::{Game, Player};
 
 use crate::efforts::{Width, still_open};
 use crate::nested::{Limits, Start, nested, part_of, widened};
-use crate::search::{SearchEnd, Stopped};
+use crate::search_end::{SearchEnd, Stopped};
 use crate::tree::Tree;
 use crate::watch::Watch;
 use crate::{EffortPair, Findings, Initialisation, Question, pns};

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use jlpns_games::{Bounds, Outcome, Threshold};
 
 use crate::efforts::carry_over;
-use crate::search::{Observer, SearchEnd, Statistics};
+use crate::search_end::{Observer, SearchEnd, Statistics};
 use crate::{ChildFindings, EffortPair, Findings, Question};
 
 /// Finds the value as far as it lies within `bounds`. `run` searches for one threshold, creating

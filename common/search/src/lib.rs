@@ -16,6 +16,7 @@
 //! - [`searcher`]: what a slot runs; [`sub_search`] runs the searches of this crate there.
 //! - [`memory`]: sizes of memory as people write them.
 
+mod algorithm;
 mod alpha_beta;
 pub mod baseline;
 mod depth_first;
@@ -24,6 +25,7 @@ pub mod effort;
 pub mod efforts;
 mod gpns2;
 pub mod graph;
+mod growth;
 mod halving;
 pub mod job;
 mod large_pages;
@@ -34,6 +36,7 @@ mod pn2;
 mod pns;
 mod prefetch;
 pub mod search;
+mod search_end;
 pub mod searcher;
 pub mod sub_search;
 pub mod table;

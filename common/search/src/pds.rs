@@ -16,8 +16,9 @@ use jlpns_games::{Game, Player};
 
 use crate::depth_first::{Child, Frame, Numbers, Path, Setting, own};
 use crate::efforts::{for_player, pair_of};
+use crate::growth::Growth;
 use crate::nested::{self, NODE_BYTES, Start, nested};
-use crate::search::{Growth, SearchEnd};
+use crate::search_end::SearchEnd;
 use crate::table::ENTRY_BYTES;
 use crate::tree::KnowledgeUse;
 use crate::watch::Watch;

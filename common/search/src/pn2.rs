@@ -13,8 +13,9 @@
 use jlpns_games::Game;
 
 use crate::efforts::Width;
+use crate::growth::Growth;
 use crate::nested::{Limits, Start, nested, part_of, widened};
-use crate::search::{Growth, SearchEnd, Stopped};
+use crate::search_end::{SearchEnd, Stopped};
 use crate::tree::Tree;
 use crate::watch::Watch;
 use crate::{ChildFindings, Findings, Initialisation, Question, pns};

@@ -7,7 +7,7 @@ use jlpns_games::Game;
 use crate::Findings;
 use crate::efforts::Width;
 use crate::graph::Graph;
-use crate::search::{SearchEnd, Statistics, Stopped};
+use crate::search_end::{SearchEnd, Statistics, Stopped};
 use crate::tree::Tree;
 use crate::watch::Watch;
 

@@ -1,17 +1,17 @@
 //! What every search is given and what it gives back, and the choice among them.
 
-use std::ops::ControlFlow;
-
 use jlpns_games::{Game, Threshold};
 
 use crate::depth_first::Setting;
 use crate::efforts::Width;
 use crate::graph::{Graph, GraphSettings, Selection};
+pub use crate::growth::{EPSILON, Growth};
+pub use crate::search_end::{Observer, SearchEnd, Statistics, Stopped};
 use crate::tree::{KnowledgeUse, Tree};
 use crate::watch::Watch;
 use crate::{
-    Algorithm, Findings, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2,
-    halving, pds, pn2, pns, with_width,
+    Algorithm, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2, halving, pds,
+    pn2, pns, with_width,
 };
 
 /// Whether best-first searches merge positions that are reached by several ways.
@@ -76,90 +76,6 @@ impl SearchSettings {
     /// How the second level is sized.
     fn growth(&self) -> Growth {
         self.growth.unwrap_or(Growth::of(self.algorithm))
-    }
-}
-
-/// The epsilon of df-pn's 1 + epsilon rule, unless another is asked for.
-pub const EPSILON: f64 = 0.25;
-
-/// The logistic growth of second-level searches, f(x) = 1 / (1 + e^((a - x) / b)), where x is the
-/// size of the first level (PDS-PN paper, formula 1). Both are numbers of nodes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Growth {
-    /// The size at which the second level may be half as large as the first.
-    pub a: f64,
-    /// How slowly the fraction grows around that size.
-    pub b: f64,
-}
-
-impl Growth {
-    /// What the paper takes for PN2, after Breuker (section 3.4).
-    const PN2: Growth = Growth { a: 1_800_000.0, b: 240_000.0 };
-    /// What the paper finds best for PDS-PN (table 3).
-    const PDS_PN: Growth = Growth { a: 450_000.0, b: 300_000.0 };
-
-    /// The papers' growth for an algorithm. Those without a second level by size have no use for it.
-    pub const fn of(algorithm: Algorithm) -> Growth {
-        match algorithm {
-            Algorithm::PdsPn => Growth::PDS_PN,
-            _ => Growth::PN2,
-        }
-    }
-
-    /// How many nodes a second-level search may have in memory when the first level has `size`
-    /// nodes and there is room for `left` more (formula 2).
-    pub fn second_level(self, size: u64, left: u64) -> u64 {
-        let size = size as f64;
-        let share = 1.0 / (1.0 + ((self.a - size) / self.b).exp());
-        ((size * share) as u64).min(left)
-    }
-}
-
-/// Why a search ended before it had the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
-    /// The limit on created nodes was reached.
-    MaxNodes,
-    /// The memory was full.
-    Memory,
-    /// The observer said so.
-    Observer,
-}
-
-/// The end of a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchEnd {
-    /// The effort numbers, solved or not.
-    pub findings: Findings,
-    /// Why it stopped, if the question is not answered.
-    pub stopped: Option<Stopped>,
-    /// What it took.
-    pub statistics: Statistics,
-}
-
-/// What a search took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Selections of a most-proving node with its expansion; the root's own expansion is not
-    /// counted. Depth-first searches count the nodes that they expand.
-    pub descents: u64,
-    /// Nodes created.
-    pub nodes: u64,
-    /// The most nodes that were in memory at one time.
-    pub peak_nodes: u64,
-}
-
-/// Watches a search from outside. Searches call it every few thousand nodes.
-pub trait Observer {
-    /// `nodes` is the number of nodes created so far; `findings` tells, when called, what the
-    /// search knows at this point. `Break` stops the search.
-    fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()>;
-}
-
-/// An observer that never stops a search.
-impl Observer for () {
-    fn observe(&mut self, _nodes: u64, _findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
-        ControlFlow::Continue(())
     }
 }
 

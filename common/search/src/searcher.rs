@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jlpns_games::spec::{GameSpec, SpecError};
 
-use crate::search::Observer;
+use crate::search_end::Observer;
 use crate::{Findings, Job, SolvedPosition};
 
 /// The stack of a thread that searches, in bytes: room for searches that recurse once a move, in the

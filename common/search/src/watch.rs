@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::Findings;
-use crate::search::{Observer, Stopped};
+use crate::search_end::{Observer, Stopped};
 
 /// How many nodes a search creates between two calls of its observer.
 const INTERVAL: u64 = 4096;

@@ -20,6 +20,7 @@
 //! `docs/simulate.md` says what is modelled and what is not.
 
 mod draws;
+mod progress;
 mod queue;
 mod rate;
 mod run;
@@ -30,7 +31,8 @@ mod world;
 mod tests;
 
 pub use draws::Draws;
+pub use progress::{SimulationError, SoFar};
 pub use rate::measure_rate;
-pub use run::{Cluster, Run, Simulation, SimulationError, SoFar, Spectator, simulate};
+pub use run::{Cluster, Run, Simulation, Spectator, simulate};
 pub use search::{Part, Search};
 pub use world::{Behaviour, CoordinatorCost, Counts, Fault, Faults, Lease, Report, Worker, World};

@@ -11,7 +11,8 @@ use jlpns_search::{Findings, Job};
 use jlpns_solve::belief::Identity;
 use jlpns_solve::{Action, Event, Solve, SolveSettings, WorkerId, WorkerInfo};
 
-use super::run::{SimulationError, SoFar, Spectator};
+use super::progress::{SimulationError, SoFar};
+use super::run::Spectator;
 
 /// The most memory that is measured with, in bytes: a table that is larger would not be touched
 /// everywhere in time, and the system would be measured as it hands out fresh memory.

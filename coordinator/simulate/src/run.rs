@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_games::spec::MoveError;
 use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::{Findings, Job, SolvedPosition};
 use jlpns_solve::{SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus};
 
 use super::draws::Draws;
+use super::progress::{SimulationError, SoFar};
 use super::search::{PausedSearch, Search};
 use super::world::{Behaviour, CoordinatorCost, Lease, Worker, World};
 
@@ -103,34 +103,6 @@ impl Run {
 
 fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { (part / whole).clamp(0.0, 1.0) } else { 0.0 }
-}
-
-/// Why there is no run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SimulationError {
-    /// The moves to the root are not legal.
-    #[error(transparent)]
-    Moves(#[from] MoveError),
-    /// A job could not be done.
-    #[error("a sub-search cannot be run: {0}")]
-    Search(String),
-    /// Nothing is left to happen, and there is no answer: a mistake in the scheduler.
-    #[error("the solve came to a standstill after {0:?} of virtual time")]
-    Standstill(Duration),
-    /// The spectator stopped it.
-    #[error("the simulation was stopped")]
-    Stopped,
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SoFar {
-    /// The virtual time.
-    pub time: Duration,
-    /// The nodes that searches have really created.
-    pub nodes: u64,
-    /// The jobs that were begun.
-    pub jobs: u64,
 }
 
 /// Watches a run from outside.

@@ -31,8 +31,8 @@ use worker::Used;
 pub use worker::Worker;
 
 use super::draws::Draws;
+use super::progress::{SimulationError, SoFar};
 use super::queue::TimeQueue;
-use super::run::{SimulationError, SoFar};
 use super::search::Search;
 
 /// A job that is leased to a worker.

@@ -4,7 +4,7 @@ use jlpns_games::Game;
 
 use super::{Estimate, Path};
 use crate::efforts::{PairOfChildren, best_move};
-use crate::search::{SearchEnd, Statistics};
+use crate::search_end::{SearchEnd, Statistics};
 use crate::watch::Watch;
 use crate::{ChildFindings, Findings};
 

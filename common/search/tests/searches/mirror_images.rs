@@ -83,7 +83,7 @@ fn page() -> Vec<((u32, u32), u64)> {
         let size = (width.parse().ok()?, height.parse().ok()?);
         Some((size, cells.last()?.replace(',', "").parse().ok()?))
     };
-    include_str!("../../../docs/results.md").lines().filter_map(sizes).collect()
+    include_str!("../../../../docs/results.md").lines().filter_map(sizes).collect()
 }
 
 fn check(rows: &[((u32, u32), u64)], initialisation: Initialisation) {

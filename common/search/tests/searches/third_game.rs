@@ -72,7 +72,7 @@ fn it_is_found_by_its_spec() {
 #[test]
 fn the_document_shows_this_code() {
     let code = include_str!("third_game/noughts.rs");
-    let document = include_str!("../../../docs/adding-a-game.md");
+    let document = include_str!("../../../../docs/adding-a-game.md");
     let blocks: Vec<&str> = document.split("```rust\n").skip(1).collect();
     assert!(blocks.len() >= 4, "only {} blocks of code", blocks.len());
     for block in blocks {
