@@ -61,6 +61,9 @@ fn binaries() -> &'static Path {
         }
         let status = build
             .args(["build", "--quiet", "--workspace", "--bins", "--profile", profile])
+            // With the tests, as `cargo test --workspace` builds them: the features of dependencies
+            // are other ones without, and nearly everything would be built a second time.
+            .args((profile == "dev").then_some("--tests"))
             .arg("--target-dir")
             .arg(target)
             .current_dir(env!("CARGO_MANIFEST_DIR"))

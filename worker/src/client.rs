@@ -12,7 +12,8 @@ use std::time::Duration;
 use std::{future, io};
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
-use jlpns_link::connect::{Connector, with_causes};
+use jlpns_link::causes::with_causes;
+use jlpns_link::connect::Connector;
 use jlpns_link::distrust::Distrust;
 use jlpns_proto::{MAX_REASON, v1};
 use jlpns_search::searcher::Searching;

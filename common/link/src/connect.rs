@@ -1,6 +1,5 @@
 //! Ways to a coordinator: over the network, or through a pipe within this process.
 
-use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::time::Duration;
@@ -190,21 +189,6 @@ impl Connector for Pipe {
             .await?;
         Ok(InterceptedService::new(channel, TokenInterceptor::default()))
     }
-}
-
-/// An error with all its causes, in one line. Transport errors say nothing without them.
-pub fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let part = error.to_string();
-        if !text.ends_with(&part) {
-            text.push_str(": ");
-            text.push_str(&part);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::error::Error;
 use tokio_rustls::rustls::{AlertDescription, CertificateError, Error as Tls, InvalidMessage};
 use tonic::Status;
 
-use crate::connect::with_causes;
+use crate::causes::with_causes;
 
 /// A connection that trying again does not bring about: what to check, and the words of the TLS
 /// library.

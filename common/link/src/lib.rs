@@ -1,12 +1,13 @@
 //! What both ends of a connection need: a way to the coordinator, what is shown and believed on that
 //! way, and the keys for it.
 //!
-//! - [`connect`]: the way to a coordinator.
+//! - [`connect`]: the way to a coordinator; [`causes`] tells why there is none.
 //! - [`credentials`]: what is shown and believed on that way: the shared [`token`], and
 //!   certificates from [`pem`] files for [`tls`]; [`distrust`] words what comes of the wrong ones,
 //!   and [`readers`] finds out who can read a file.
 //! - [`keys`]: makes the token, the certificates and the keys of a lab.
 
+pub mod causes;
 pub mod connect;
 pub mod credentials;
 pub mod distrust;

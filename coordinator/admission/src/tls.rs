@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jlpns_link::connect::with_causes;
+use jlpns_link::causes::with_causes;
 use jlpns_link::pem::{Certificates, CertifiedKey, PemError};
 use jlpns_link::tls::PROTOCOL;
 use tokio_rustls::TlsAcceptor;

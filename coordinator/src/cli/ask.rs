@@ -4,7 +4,8 @@ use std::error::Error;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use jlpns_link::connect::{Connector, Dial, TokenChannel, with_causes};
+use jlpns_link::causes::with_causes;
+use jlpns_link::connect::{Connector, Dial, TokenChannel};
 use jlpns_link::distrust::{Distrust, lost};
 use tonic::{Response, Status};
 

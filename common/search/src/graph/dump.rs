@@ -10,7 +10,7 @@ use jlpns_games::{Game, Move, Player};
 
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::Width;
-use crate::graph::nodes::MAX_NODES;
+use crate::graph::node_id::MAX_NODES;
 use crate::graph::update::Pairs;
 use crate::graph::{Graph, GraphSettings, NodeId, Shed};
 use crate::job::Question;

@@ -1,7 +1,7 @@
 //! The edges of a graph: those of a node lie side by side, and each is the number of a child.
 
 use crate::graph::NodeId;
-use crate::graph::nodes::NONE;
+use crate::graph::node_id::NONE;
 use crate::large_pages::{LargePages, LargeVec};
 
 /// The last edge of its node.

@@ -8,7 +8,8 @@ use std::hash::Hash;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::nodes::{FREE, NONE, Nodes, ORPHAN};
+use crate::graph::node_id::NONE;
+use crate::graph::nodes::{FREE, Nodes, ORPHAN};
 
 impl<K: Copy + Eq + Hash, W: Width> Nodes<K, W> {
     /// Unlinks a node from its children. Those that have no parent any more are orphans; how many

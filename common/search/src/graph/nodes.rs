@@ -6,12 +6,9 @@ use crate::effort::EffortPair;
 use crate::efforts::Width;
 use crate::graph::edges::Edges;
 use crate::graph::index::Index;
+use crate::graph::node_id::{NONE, NodeId};
 use crate::graph::parents::Parents;
 use crate::large_pages::{LargePages, LargeVec};
-
-/// The place of a node in its graph. Places of freed nodes are used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u32);
 
 /// What a node has besides its key and its effort numbers.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +31,6 @@ pub(super) const FREE: u8 = 16;
 pub(super) const SEVERAL_PARENTS: u8 = 32;
 const RESCAN: u8 = 64;
 pub(super) const ORPHAN: u8 = 128;
-
-/// The most nodes that a graph can have: a bit of each edge says more than the number of a child.
-pub(super) const MAX_NODES: usize = 1 << 31;
-
-pub(super) const NONE: u32 = u32::MAX;
 
 /// The marks that a node can carry.
 #[derive(Clone, Copy, Debug)]

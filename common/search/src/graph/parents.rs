@@ -7,7 +7,8 @@ use smallvec::SmallVec;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::nodes::{NONE, Node, Nodes, ORPHAN, SEVERAL_PARENTS};
+use crate::graph::node_id::NONE;
+use crate::graph::nodes::{Node, Nodes, ORPHAN, SEVERAL_PARENTS};
 use crate::large_pages::{LargePages, LargeVec};
 use crate::prefetch::prefetch;
 

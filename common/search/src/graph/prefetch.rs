@@ -6,7 +6,8 @@ use std::hash::Hash;
 
 use crate::efforts::Width;
 use crate::graph::NodeId;
-use crate::graph::nodes::{NONE, Nodes, SEVERAL_PARENTS};
+use crate::graph::node_id::NONE;
+use crate::graph::nodes::{Nodes, SEVERAL_PARENTS};
 use crate::prefetch::prefetch;
 
 impl<K: Copy + Eq + Hash, W: Width> Nodes<K, W> {

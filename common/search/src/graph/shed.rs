@@ -11,7 +11,8 @@
 use jlpns_games::Game;
 
 use crate::efforts::{ThresholdSet, Width};
-use crate::graph::nodes::{MAX_NODES, Mark};
+use crate::graph::node_id::MAX_NODES;
+use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 
 /// What a graph has given up for want of memory.
