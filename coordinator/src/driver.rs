@@ -172,10 +172,11 @@ impl Driver {
     /// Sees to it that all that was reported is durable.
     async fn stop(mut self) -> Result<Solve, DriverError> {
         self.own_searches.stop();
-        // The last one stands for all.
-        self.solve.abandon_snapshot();
         let end = Instant::now() + LAST_RECORDS;
         loop {
+            // The last snapshot stands for all.
+            self.solve.abandon_snapshot();
+            self.flush();
             // Or workers would send those reports to the next coordinator again.
             self.outbox.release_all();
             self.flush();

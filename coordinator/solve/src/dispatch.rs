@@ -109,13 +109,17 @@ impl Dispatch {
     /// Gives a slot that has nothing else to do the job of a straggler as well. `false` if there is
     /// none.
     fn grant_copy(&mut self, now: Duration, actions: &mut Vec<Action>) -> bool {
-        let Some(id) = self.scheduler.idle_worker() else { return false };
-        // A job that was lost before may be what kills its workers.
+        // A job that was lost over and over may be what kills its workers.
         let may = |lease: &Lease| match lease.purpose {
-            Purpose::Frontier(node) => self.losses.last_loser(node).is_none(),
+            Purpose::Frontier(node) => !self.losses.may_kill(node),
             Purpose::Recheck(_) => false,
         };
-        let Some((first, lease)) = self.scheduler.straggler(id, now, may) else { return false };
+        let of_others = |id| {
+            let (first, lease) = self.scheduler.straggler(id, now, may)?;
+            Some((id, first, lease))
+        };
+        let found = self.scheduler.idle_workers().find_map(of_others);
+        let Some((id, first, lease)) = found else { return false };
         let (purpose, job) = (lease.purpose, lease.job.clone());
         let Some(copy) = self.scheduler.grant_copy(id, first, now) else { return false };
         if let Purpose::Frontier(node) = purpose {
@@ -127,7 +131,7 @@ impl Dispatch {
 
     /// When an idle slot is to look for a straggler again, after `now`.
     pub fn next_copy(&self, now: Duration) -> Option<Duration> {
-        self.scheduler.idle_worker()?;
+        self.scheduler.idle_workers().next()?;
         self.scheduler.next_straggler(now)
     }
 
@@ -140,8 +144,9 @@ impl Dispatch {
     /// A lease on a node has ended without a report that counts: the node can be selected again,
     /// unless another worker has its job as well.
     pub fn end_without_report(&mut self, id: LeaseId, node: NodeRef, tree: &mut dyn TopLevel) {
-        if !self.out.end_lease(node, id) {
-            self.put_back(node, tree);
+        match self.out.end_lease(node, id) {
+            Some(other) => self.scheduler.watch_again(other),
+            None => self.put_back(node, tree),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::belief::Keys;
+use crate::belief::{Keys, MachineId};
 use crate::top_level::NodeRef;
 use crate::{Action, LeaseId, Record, WorkerId};
 
@@ -143,11 +143,17 @@ impl Ledger {
     /// Notes that a record counts.
     pub fn note_applied(&mut self, number: u64) {
         self.applied = number;
+        self.durable = self.durable.max(number);
         self.written = self.written.max(number);
     }
 
-    /// The number of the last durable record that counts; `None` without a journal.
-    pub fn durable(&self) -> Option<u64> {
+    /// Whether records that are durable wait to count.
+    pub fn has_durable(&self) -> bool {
+        self.unrecorded.front().is_some_and(|waiting| waiting.number <= self.durable)
+    }
+
+    /// How many records are durable and count; `None` without a journal.
+    pub fn durable_records(&self) -> Option<u64> {
         self.journal.then_some(self.applied)
     }
 
@@ -177,12 +183,19 @@ impl Ledger {
         self.recording.contains(&lease)
     }
 
-    /// Has `worker` told when the report of a lease is durable.
-    pub fn answer_to(&mut self, lease: LeaseId, worker: WorkerId) {
-        let of = |waiting: &&mut Unrecorded| waiting.from.is_some_and(|(_, l)| l == lease);
-        if let Some(waiting) = self.unrecorded.iter_mut().find(of) {
+    /// Has `worker`, on the machine that made it, told when the report of a lease is durable. `false` if
+    /// it is of another machine.
+    pub fn answer_to(&mut self, lease: LeaseId, worker: WorkerId, machine: MachineId) -> bool {
+        let of = |waiting: &&mut Unrecorded| match &*waiting.record {
+            Record::Report(report) => report.lease == lease && report.machine == machine,
+            _ => false,
+        };
+        let found = self.unrecorded.iter_mut().find(of);
+        let is_its_own = found.is_some();
+        if let Some(waiting) = found {
             waiting.from = Some((worker, lease));
         }
+        is_its_own
     }
 
     /// The nodes that are locked until a record is durable are gone.

@@ -116,6 +116,12 @@ pub struct Solve {
     over: bool,
 }
 
+/// How many records are applied at a time: tens of milliseconds of them.
+const MOST_AT_ONCE: usize = 1_024;
+
+/// How long further ones wait, when nothing happens: longer than those take.
+const APPLY_AFTER: Duration = Duration::from_millis(30);
+
 /// How long the tree may wait for a slice of the freeing that was put off, when nothing happens.
 const TIDY_AFTER: Duration = Duration::from_millis(10);
 
@@ -134,7 +140,7 @@ impl Solve {
         if seals.secret == 0 {
             seals.secret = self.problem.settings.secret;
             self.record(Record::Secret(self.problem.settings.secret));
-            self.apply_durable();
+            self.apply_durable(usize::MAX);
         }
     }
 
@@ -243,8 +249,10 @@ impl Solve {
         let share = self.sharing.next_due();
         let disputes = self.belief.next_telling();
         let slice = self.snapshots.next_slice();
+        let waiting =
+            (slice.is_none() && self.ledger.has_durable()).then(|| self.heard + APPLY_AFTER);
         let untidy = (!self.over && self.tree.is_untidy()).then(|| self.heard + TIDY_AFTER);
-        [scheduler.next_deadline(), pulse, parked, copy, share, disputes, slice, untidy]
+        [scheduler.next_deadline(), pulse, parked, copy, share, disputes, slice, waiting, untidy]
             .into_iter()
             .flatten()
             .min()
@@ -295,7 +303,7 @@ impl Solve {
     /// After any change: calls off what became moot, and gives work to idle slots.
     fn settle(&mut self, now: Duration) {
         self.make_slice_when_due(now);
-        self.apply_durable();
+        self.apply_durable(MOST_AT_ONCE);
         if self.over {
             return;
         }

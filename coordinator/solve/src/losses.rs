@@ -158,6 +158,11 @@ impl Losses {
         (loss.count > 0).then_some(&loss.last)
     }
 
+    /// Whether the next loss makes the node's job a poison job.
+    pub fn may_kill(&self, node: NodeRef) -> bool {
+        self.nodes.get(&node.key).is_some_and(|loss| loss.count + 1 >= TOO_OFTEN)
+    }
+
     /// By how many powers of two the node's budget is cut.
     pub fn cut(&self, node: NodeRef) -> u32 {
         self.nodes.get(&node.key).map_or(0, |loss| (loss.count * SMALLER).min(32))

@@ -122,8 +122,8 @@ impl Solve {
         }
         let verdict = dispatch.losses.note(node, &holder.name);
         // Another worker has the same job: its report decides.
-        if dispatch.out.end_lease(node, id) {
-            return;
+        if let Some(other) = dispatch.out.end_lease(node, id) {
+            return dispatch.scheduler.watch_again(other);
         }
         let moves = self.problem.move_names(&lease.job.moves);
         let losses = losses::TOO_OFTEN;

@@ -47,15 +47,16 @@ impl NodesOut {
         }
     }
 
-    /// A lease on a node has ended without a report. Whether another worker has its job still.
-    pub fn end_lease(&mut self, node: NodeRef, lease: LeaseId) -> bool {
+    /// A lease on a node has ended without a report. Gives the lease of another worker that still has
+    /// its job.
+    pub fn end_lease(&mut self, node: NodeRef, lease: LeaseId) -> Option<LeaseId> {
         match self.waits_for(node) {
             Some(Out::Leased(first, Some(copy))) if first == lease || copy == lease => {
                 let other = if first == lease { copy } else { first };
                 self.wait(node, Out::Leased(other, None));
-                true
+                Some(other)
             }
-            _ => false,
+            _ => None,
         }
     }
 
@@ -91,12 +92,12 @@ mod tests {
         let node = NodeRef { id: NodeId(3), key: 7 };
         let (first, copy) = (LeaseId(1), LeaseId(2));
         out.wait(node, Out::Leased(first, None));
-        assert!(!out.end_lease(node, first), "nobody else has it");
+        assert_eq!(out.end_lease(node, first), None, "nobody else has it");
         out.note_copy(node, copy);
         assert_eq!(out.other_lease(node, copy), Some(first));
-        assert!(out.end_lease(node, first));
+        assert_eq!(out.end_lease(node, first), Some(copy));
         assert_eq!(out.waits_for(node), Some(Out::Leased(copy, None)));
-        assert!(!out.end_lease(node, copy));
+        assert_eq!(out.end_lease(node, copy), None);
         out.remove(NodeRef { key: 8, ..node });
         assert!(out.waits_for(node).is_some(), "another node was there before");
         out.remove(node);

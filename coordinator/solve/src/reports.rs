@@ -49,8 +49,10 @@ impl Solve {
             return Err(Refusal::Duplicate(id));
         }
         if self.ledger.is_recording(id) {
-            // The worker that sent it last is told when it is durable.
-            self.ledger.answer_to(id, worker);
+            // The worker that sent it last is told when it is durable, if it is on the same machine.
+            if !self.ledger.answer_to(id, worker, machine) {
+                return Err(Refusal::NotTheHolder(worker, id));
+            }
             self.tally.duplicates += 1;
             return Ok(Taken::ToBeRecorded);
         }
@@ -169,11 +171,15 @@ impl Solve {
         self.ledger.waits()
     }
 
-    /// Lets all records count that are durable by now, unless a snapshot is being made.
-    pub(super) fn apply_durable(&mut self) {
-        while !self.snapshots.is_making_one()
+    /// Lets records count that are durable by now, `most` at the most, unless a snapshot is being
+    /// made.
+    pub(super) fn apply_durable(&mut self, most: usize) {
+        let mut left = most;
+        while left > 0
+            && !self.snapshots.is_making_one()
             && let Some(durable) = self.ledger.take_durable()
         {
+            left -= 1;
             let Unrecorded { number, record, from, about } = durable;
             self.apply(number, &record, about);
             if let Some((worker, lease)) = from {

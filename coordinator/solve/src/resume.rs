@@ -45,9 +45,10 @@ impl Solve {
                 solve.apply(number, &record, About::default());
             }
         }
+        solve.tree.note_held_beside(solve.belief.claims().bytes());
         solve.actions.clear();
         solve.begin();
-        solve.apply_durable();
+        solve.apply_durable(usize::MAX);
         solve.dispatch.call_off_moot(&mut *solve.tree, &mut solve.actions);
         solve.announce_end();
         solve.tally.begin_a_life();

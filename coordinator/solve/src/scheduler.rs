@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use jlpns_search::Job;
 pub use lease::{Lease, LeaseTerms, Purpose, TakenBack};
+use stragglers::LONGEST;
 use worker::Turn;
 pub use worker::Worker;
 
@@ -228,9 +229,9 @@ impl Scheduler {
         self.open.iter().map(|turn| turn.worker)
     }
 
-    /// The worker that is served next, if it has a free slot.
-    pub fn idle_worker(&self) -> Option<WorkerId> {
-        self.open.first().filter(|turn| !turn.waits).map(|turn| turn.worker)
+    /// The workers that can take a lease for a free slot, the least busy first.
+    pub fn idle_workers(&self) -> impl Iterator<Item = WorkerId> {
+        self.open.iter().take_while(|turn| !turn.waits).map(|turn| turn.worker)
     }
 
     /// The number of a lease that nobody else gets.
@@ -245,7 +246,8 @@ impl Scheduler {
         let lease_id = self.reserve();
         let Some(worker) = self.workers.get(&id) else { return lease_id };
         let (machine, at_once) = (worker.machine, worker.has_free_slot());
-        let overtime = self.patience(purpose, &job, at_once).map(|patience| now + patience);
+        let patience = self.patience(&job, at_once);
+        let is_watched = matches!(purpose, Purpose::Frontier(_));
         let lease = Lease {
             worker: id,
             machine,
@@ -254,7 +256,8 @@ impl Scheduler {
             granted: now,
             expires: now + self.terms.length,
             stalls: now + self.terms.stall_after,
-            overtime,
+            ends: now + self.terms.stall_after + patience.saturating_mul(LONGEST),
+            overtime: is_watched.then(|| now + patience),
             progress: 0,
             at_once,
         };
@@ -294,6 +297,7 @@ impl Scheduler {
         for (&id, lease) in &mut self.leases {
             lease.expires += pause;
             lease.stalls += pause;
+            lease.ends += pause;
             self.deadlines.insert((lease.deadline(), id));
             lease.overtime = lease.overtime.map(|at| at + pause);
             self.overtime.extend(lease.overtime.map(|at| (at, id)));

@@ -64,7 +64,8 @@ pub struct SolveSettings {
     pub journal: bool,
     /// The least number of records between two snapshots: those that are read in about a second.
     pub snapshot_records: u64,
-    /// How many places for nodes are looked at in a slice of a snapshot: that takes some milliseconds.
+    /// How many places for nodes are looked at in a slice of a snapshot, at the least: that takes some
+    /// milliseconds.
     /// A tree is gone through twice.
     pub snapshot_slice: usize,
 }

@@ -15,7 +15,9 @@ use crate::{Action, Snapshot, Solve};
 const TREE_SHARE: u64 = 16;
 
 /// How long the next slice is put off: longer than one takes.
-const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(10);
+/// There are about so many slices at the most, in each of the two rounds.
+const MOST_SLICES: usize = 512;
 
 /// The snapshot that is being made, if one is.
 #[derive(Debug, Default)]
@@ -60,7 +62,8 @@ impl Solve {
 
     /// Begins a snapshot when enough has happened since the last one.
     pub(super) fn begin_snapshot_when_due(&mut self, now: Duration) {
-        let of_tree = self.tree.size().live as u64 / TREE_SHARE;
+        // It takes the longer the more places there are, also of nodes that were freed.
+        let of_tree = self.tree.size().peak as u64 / TREE_SHARE;
         let least = self.problem.settings.snapshot_records.max(of_tree);
         if !self.snapshots.is_making_one() && self.ledger.is_snapshot_due(least) {
             self.ledger.note_snapshot();
@@ -72,7 +75,8 @@ impl Solve {
     /// Goes on with the snapshot that is being made; has it kept when that was the last slice.
     pub(super) fn make_slice_when_due(&mut self, now: Duration) {
         let Some((mut dump, due)) = self.snapshots.0.take() else { return };
-        let places = self.problem.settings.snapshot_slice;
+        let least = self.tree.size().peak / MOST_SLICES;
+        let places = self.problem.settings.snapshot_slice.max(least);
         let made = now >= due && self.tree.dump_slice(&mut dump, places);
         if made {
             self.actions.push(Action::Snapshot(Box::new(self.snapshot_of(dump))));
@@ -85,6 +89,6 @@ impl Solve {
     /// Drops the snapshot that is being made, and lets the records count that wait for it.
     pub fn abandon_snapshot(&mut self) {
         self.snapshots.0 = None;
-        self.apply_durable();
+        self.apply_durable(usize::MAX);
     }
 }

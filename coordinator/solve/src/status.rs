@@ -224,7 +224,7 @@ impl Solve {
             refused: self.tally.refused,
             duplicates: self.tally.duplicates,
             records: self.ledger.written(),
-            durable_records: self.ledger.durable(),
+            durable_records: self.ledger.durable_records(),
             halted: self.ledger.why_halted().map(str::to_owned),
             parked_jobs: self
                 .dispatch

@@ -477,15 +477,19 @@ fn a_job_that_two_have_stays_with_the_other_when_one_is_lost() {
 }
 
 #[test]
-fn a_job_that_was_lost_before_is_not_copied() {
+fn a_job_that_was_lost_twice_is_not_copied() {
     let mut cluster = with_an_idle_worker();
     let first = cluster.held[0].clone();
-    cluster.workers.retain(|&worker| worker != first.worker);
-    cluster.held.remove(0);
-    cluster.send(Event::Left { worker: first.worker }).unwrap();
-    let again = cluster.held.last().unwrap().clone();
-    assert_eq!(again.job.moves, first.job.moves, "the idle worker has it");
-    cluster.join(1);
+    for _ in 0..2 {
+        let same = |held: &Held| held.job.moves == first.job.moves;
+        let at = cluster.held.iter().position(same).unwrap();
+        let lost = cluster.held.remove(at);
+        cluster.workers.retain(|&worker| worker != lost.worker);
+        cluster.send(Event::Left { worker: lost.worker }).unwrap();
+        let again = cluster.held.last().unwrap();
+        assert_eq!(again.job.moves, first.job.moves, "the idle worker has it");
+        cluster.join(1);
+    }
     take_too_long(&mut cluster);
     let same = |held: &&Held| held.job.moves == first.job.moves;
     assert_eq!(cluster.held.iter().filter(same).count(), 1);
@@ -587,4 +591,83 @@ fn what_was_examined_for_another_job_counts_for_none() {
     assert!(claimed.contains(&key), "the job was about {:?}", job.moves);
     let of_other = solve.examiner().keys(&other.moves).unwrap().position;
     assert!(!claimed.contains(&of_other), "nothing was said about {:?}", other.moves);
+}
+
+#[test]
+fn a_search_that_counts_on_by_ones_does_not_keep_its_lease_for_ever() {
+    let settings = settings("connect4:4x4", "", None);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let (worker, mut now) = (WorkerId(1), Duration::ZERO);
+    solve.handle(Event::Joined { worker, info: info("w", 1) }, now).unwrap();
+    let (_, _, mut leases) = kept(&mut solve);
+    let (lease, job) = leases.remove(0);
+    let mut findings = run(&settings.spec, &job);
+    let (subject, examined, elapsed) = (None, None, Duration::from_millis(20));
+    let report =
+        Event::Reported { worker, lease, subject, examined, findings: findings.clone(), elapsed };
+    solve.handle(report, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let [(lease, _)] = leases[..] else { panic!("one slot, one job: {leases:?}") };
+    findings.efforts.iter_mut().for_each(|pair| *pair = EffortPair::UNIT);
+    (findings.children, findings.best_move, findings.nodes) = (Vec::new(), None, 0);
+    while solve.status(now).leases_stalled == 0 {
+        assert!(now < 2 * settings.stall_after, "its search gets no further");
+        findings.nodes += 1;
+        solve.handle(Event::Progress { worker, lease, findings: findings.clone() }, now).unwrap();
+        now += settings.lease_length / 3;
+        solve.tick(now);
+    }
+}
+
+#[test]
+fn a_machine_gets_no_copy_of_a_job_that_it_has() {
+    let mut cluster = with_an_idle_worker();
+    let idle = cluster.workers.pop().unwrap();
+    cluster.send(Event::Left { worker: idle }).unwrap();
+    let again = WorkerId(1_000);
+    cluster.workers.push(again);
+    // All that is out is with one machine, which comes a second time.
+    let mut keep = cluster.held.clone();
+    keep.retain(|held| held.worker != cluster.held[0].worker);
+    for held in keep {
+        cluster.workers.retain(|&worker| worker != held.worker);
+        cluster.held.retain(|other| other.lease != held.lease);
+        cluster.send(Event::Left { worker: held.worker }).unwrap();
+    }
+    let first = cluster.held[0].clone();
+    cluster.send(Event::Joined { worker: again, info: info("w1", 8) }).unwrap();
+    take_too_long(&mut cluster);
+    let same = |held: &&Held| held.job.moves == first.job.moves;
+    assert_eq!(cluster.held.iter().filter(same).count(), 1);
+}
+
+#[test]
+fn a_report_that_waits_to_be_durable_is_acknowledged_to_its_own_machine() {
+    let mut settings = settings("connect4:4x4", "", None);
+    settings.journal = true;
+    let spec = settings.spec.clone();
+    let mut solve = Solve::new(settings).unwrap();
+    let (honest, thief, now) = (WorkerId(1), WorkerId(2), Duration::ZERO);
+    for (worker, name) in [(honest, "honest"), (thief, "thief")] {
+        solve.handle(Event::Joined { worker, info: info(name, 1) }, now).unwrap();
+    }
+    let (records, _, leases) = kept(&mut solve);
+    let (lease, job) = leases[0].clone();
+    let findings = run(&spec, &job);
+    let elapsed = Duration::from_millis(1);
+    let report = |worker| {
+        let (subject, examined, findings) = (None, None, findings.clone());
+        Event::Reported { worker, lease, subject, examined, findings, elapsed }
+    };
+    solve.handle(report(honest), now).unwrap();
+    let refused = solve.handle(report(thief), now).unwrap_err();
+    assert_eq!(refused, Refusal::NotTheHolder(thief, lease));
+    let through = records.last().unwrap() + 1;
+    solve.take_actions();
+    solve.handle(Event::Recorded { through }, now).unwrap();
+    let told = solve.take_actions().into_iter().find_map(|action| match action {
+        Action::Acknowledge { worker, lease: of } if of == lease => Some(worker),
+        _ => None,
+    });
+    assert_eq!(told, Some(honest));
 }

@@ -34,6 +34,8 @@ pub struct Lease {
     pub(super) expires: Duration,
     /// When it ends unless its search gets further.
     pub(super) stalls: Duration,
+    /// When it ends whatever its search says: a search that counts on by ones gets no further.
+    pub(super) ends: Duration,
     /// When an idle slot gets its job as well, if ever.
     pub(super) overtime: Option<Duration>,
     /// How many nodes its search had when it was last heard of.
@@ -44,7 +46,7 @@ pub struct Lease {
 
 impl Lease {
     pub(super) fn deadline(&self) -> Duration {
-        self.expires.min(self.stalls)
+        self.expires.min(self.stalls).min(self.ends)
     }
 }
 
