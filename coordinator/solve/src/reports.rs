@@ -27,7 +27,10 @@ impl Solve {
         elapsed: Duration,
     ) -> Result<(), Refusal> {
         let outcome = self.take_in(worker, id, subject, examined, found, elapsed);
-        if !matches!(outcome, Ok(Taken::ToBeRecorded) | Err(Refusal::UnknownWorker(_))) {
+        // While the report of a lease waits to be durable, nobody is told that it arrived.
+        if !matches!(outcome, Ok(Taken::ToBeRecorded) | Err(Refusal::UnknownWorker(_)))
+            && !self.ledger.is_recording(id)
+        {
             self.actions.push(Action::Acknowledge { worker, lease: id });
         }
         outcome.map(|_| ())
