@@ -331,10 +331,10 @@ impl Driver {
             for action in self.solve.take_actions() {
                 self.sort(action);
             }
-            if let Some(recorder) = self.recorder.as_mut().filter(|_| !self.records.is_empty()) {
-                recorder.record(std::mem::take(&mut self.records), self.solve.mean_search());
+            let records = std::mem::take(&mut self.records);
+            if let Some(recorder) = self.recorder.as_mut().filter(|_| !records.is_empty()) {
+                recorder.record(records, self.solve.mean_search());
             }
-            self.records.clear();
             let mut unreachable = Vec::new();
             for (worker, batch) in self.outbox.take(|worker| self.solve.is_working(worker)) {
                 let Some((_, connection)) = self.connections.get(&worker) else { continue };

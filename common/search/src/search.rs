@@ -10,8 +10,8 @@ pub use crate::search_end::{Observer, SearchEnd, Statistics, Stopped};
 use crate::tree::{KnowledgeUse, Tree};
 use crate::watch::Watch;
 use crate::{
-    Algorithm, Initialisation, Question, TranspositionTable, alpha_beta, dfpn, gpns2, halving, pds,
-    pn2, pns, with_width,
+    Algorithm, Initialisation, Job, Question, TranspositionTable, alpha_beta, dfpn, gpns2, halving,
+    pds, pn2, pns, with_width,
 };
 
 /// Whether best-first searches merge positions that are reached by several ways.
@@ -63,6 +63,19 @@ impl Default for SearchSettings {
 }
 
 impl SearchSettings {
+    /// The settings that a job names; the others are the default ones.
+    pub fn of_job(job: &Job) -> SearchSettings {
+        SearchSettings {
+            algorithm: job.sub_search,
+            initialisation: job.initialisation,
+            knowledge: job.knowledge,
+            growth: Some(job.growth),
+            epsilon: job.epsilon,
+            max_nodes: Some(job.budget),
+            ..SearchSettings::default()
+        }
+    }
+
     /// How large the transposition table should be, in bytes, so that all that the search keeps
     /// fits into its memory. PDS-PN gives half of it to its second level.
     pub fn table_bytes(&self) -> u64 {

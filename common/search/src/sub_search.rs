@@ -130,16 +130,8 @@ impl OneSolve {
 impl Searcher for OneSolve {
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String> {
         let (table, memory) = self.share(job.sub_search)?;
-        let settings = SearchSettings {
-            algorithm: job.sub_search,
-            store: Store::Graph,
-            initialisation: job.initialisation,
-            knowledge: job.knowledge,
-            growth: Some(job.growth),
-            epsilon: job.epsilon,
-            max_nodes: Some(job.budget),
-            memory,
-        };
+        let settings =
+            SearchSettings { store: Store::Graph, memory, ..SearchSettings::of_job(job) };
         with_game!(self.spec.game(), game => {
             fits(job.question, game.scale())?;
             let mut position = position_after(game, &job.moves).map_err(|e| e.to_string())?;

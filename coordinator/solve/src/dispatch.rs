@@ -145,7 +145,7 @@ impl Dispatch {
     /// unless another worker has its job as well.
     pub fn end_without_report(&mut self, id: LeaseId, node: NodeRef, tree: &mut dyn TopLevel) {
         match self.out.end_lease(node, id) {
-            Some(other) => self.scheduler.watch_again(other),
+            Some(other) => self.scheduler.watch(other),
             None => self.put_back(node, tree),
         }
     }

@@ -123,7 +123,7 @@ impl Solve {
         let verdict = dispatch.losses.note(node, &holder.name);
         // Another worker has the same job: its report decides.
         if let Some(other) = dispatch.out.end_lease(node, id) {
-            return dispatch.scheduler.watch_again(other);
+            return dispatch.scheduler.watch(other);
         }
         let moves = self.problem.move_names(&lease.job.moves);
         let losses = losses::TOO_OFTEN;

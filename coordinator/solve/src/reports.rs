@@ -85,17 +85,11 @@ impl Solve {
         };
         let Told { purpose, moves, question, budget, held } = told;
         let examined = examined.filter(|examined| examined.is_about(&moves, question));
-        let checked = self.check(&moves, question, budget, &found, examined);
-        let keys = match checked {
+        let keys = match self.check(&moves, question, budget, &found, examined) {
             Ok(keys) => keys,
             Err(error) => {
-                if held && let Some(lease) = self.dispatch.scheduler.drop_lease(id) {
-                    match lease.purpose {
-                        Purpose::Frontier(node) => {
-                            self.dispatch.end_without_report(id, node, &mut *self.tree);
-                        }
-                        Purpose::Recheck(number) => self.recheck_lost(number, id),
-                    }
+                if held {
+                    self.end_with_a_bad_report(id);
                 }
                 return Err(self.note_refused(worker, Refusal::BadFindings(id, error)));
             }
@@ -132,6 +126,17 @@ impl Solve {
         let report = Record::Report(report);
         self.ledger.add(report, Some((worker, id)), about, &mut self.actions);
         Ok(Taken::ToBeRecorded)
+    }
+
+    /// Ends a lease whose report cannot be what was found: its job goes out again.
+    fn end_with_a_bad_report(&mut self, id: LeaseId) {
+        match self.dispatch.scheduler.drop_lease(id).map(|lease| lease.purpose) {
+            Some(Purpose::Frontier(node)) => {
+                self.dispatch.end_without_report(id, node, &mut *self.tree);
+            }
+            Some(Purpose::Recheck(number)) => self.recheck_lost(number, id),
+            None => {}
+        }
     }
 
     /// Whether a late report about the position after `moves` can still tell something.

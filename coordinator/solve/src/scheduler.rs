@@ -243,11 +243,24 @@ impl Scheduler {
 
     /// Leases a job to a worker that can take it.
     pub fn grant(&mut self, id: WorkerId, purpose: Purpose, job: Job, now: Duration) -> LeaseId {
+        let lease = self.grant_unwatched(id, purpose, job, now);
+        if matches!(purpose, Purpose::Frontier(_)) {
+            self.watch(lease);
+        }
+        lease
+    }
+
+    fn grant_unwatched(
+        &mut self,
+        id: WorkerId,
+        purpose: Purpose,
+        job: Job,
+        now: Duration,
+    ) -> LeaseId {
         let lease_id = self.reserve();
         let Some(worker) = self.workers.get(&id) else { return lease_id };
         let (machine, at_once) = (worker.machine, worker.has_free_slot());
         let patience = self.patience(&job, at_once);
-        let is_watched = matches!(purpose, Purpose::Frontier(_));
         let lease = Lease {
             worker: id,
             machine,
@@ -257,12 +270,12 @@ impl Scheduler {
             expires: now + self.terms.length,
             stalls: now + self.terms.stall_after,
             ends: now + self.terms.stall_after + patience.saturating_mul(LONGEST),
-            overtime: is_watched.then(|| now + patience),
+            patience,
+            overtime: None,
             progress: 0,
             at_once,
         };
         self.deadlines.insert((lease.deadline(), lease_id));
-        self.overtime.extend(lease.overtime.map(|at| (at, lease_id)));
         self.held_by.insert((id, lease_id));
         self.leases.insert(lease_id, Box::new(lease));
         self.change(id, |worker| worker.running += 1);

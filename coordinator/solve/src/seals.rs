@@ -38,16 +38,17 @@ impl Seals {
         question: Question,
         budget: u64,
     ) -> u64 {
-        let key = self.secret.to_le_bytes();
-        let mut hasher = SipHasher13::new_with_key(&key);
-        (lease, machine, moves, question, budget).hash(&mut hasher);
-        hasher.finish()
+        self.keyed_hash((lease, machine, moves, question, budget))
     }
 
     /// A number that only the coordinator can know, another one for each `number`.
     pub fn draw(&self, number: u64) -> u64 {
+        self.keyed_hash(number)
+    }
+
+    fn keyed_hash(&self, of: impl Hash) -> u64 {
         let mut hasher = SipHasher13::new_with_key(&self.secret.to_le_bytes());
-        number.hash(&mut hasher);
+        of.hash(&mut hasher);
         hasher.finish()
     }
 }

@@ -19,6 +19,17 @@ mod full;
 
 use coins::Coins;
 
+/// The settings of a graph with nothing but its memory to say of it.
+fn plain(memory: u64) -> GraphSettings {
+    GraphSettings {
+        initialisation: Initialisation::Unit,
+        merge: true,
+        selection: Selection::Locking,
+        memory,
+        knowledge: false,
+    }
+}
+
 impl<G: Game, W: Width> Graph<G, W> {
     /// Every node's numbers follow from its children's, parents and children know each other, and
     /// locks are where leases are.

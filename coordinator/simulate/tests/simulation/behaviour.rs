@@ -52,15 +52,7 @@ impl Searchers {
         let spec = &self.spec;
         let found = self.known.entry(key).or_insert_with(|| {
             let table = TranspositionTable::with_bytes(0).expect("no bytes are always there");
-            let settings = SearchSettings {
-                algorithm: job.sub_search,
-                initialisation: job.initialisation,
-                knowledge: job.knowledge,
-                growth: Some(job.growth),
-                epsilon: job.epsilon,
-                max_nodes: Some(job.budget),
-                ..SearchSettings::default()
-            };
+            let settings = SearchSettings::of_job(job);
             Rc::new(with_game!(spec.game(), game => {
                 let mut position = position_after(game, &job.moves).expect("a way in the game");
                 search(game, &mut position, job.question, &settings, &table, &mut ()).findings

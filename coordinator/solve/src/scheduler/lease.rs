@@ -36,6 +36,8 @@ pub struct Lease {
     pub(super) stalls: Duration,
     /// When it ends whatever its search says: a search that counts on by ones gets no further.
     pub(super) ends: Duration,
+    /// How long its job may take before an idle slot gets it as well.
+    pub(super) patience: Duration,
     /// When an idle slot gets its job as well, if ever.
     pub(super) overtime: Option<Duration>,
     /// How many nodes its search had when it was last heard of.

@@ -49,12 +49,10 @@ impl Scheduler {
         self.overtime.range(after..).next().map(|&(at, _)| at)
     }
 
-    /// The other one of two leases of the same job was lost: an idle slot may get the job again.
-    pub fn watch_again(&mut self, lease_id: LeaseId) {
-        let Some(lease) = self.leases.get(&lease_id) else { return };
-        let (granted, at_once, job) = (lease.granted, lease.at_once, lease.job.clone());
-        let at = granted + self.patience(&job, at_once);
+    /// From now on an idle slot may get the job of a lease when it takes too long.
+    pub fn watch(&mut self, lease_id: LeaseId) {
         if let Some(lease) = self.leases.get_mut(&lease_id) {
+            let at = lease.granted + lease.patience;
             lease.overtime = Some(at);
             self.overtime.insert((at, lease_id));
         }
@@ -68,11 +66,7 @@ impl Scheduler {
         if let Some(at) = lease.overtime.take() {
             self.overtime.remove(&(at, of));
         }
-        let copy = self.grant(id, purpose, job, now);
-        if let Some(at) = self.leases.get_mut(&copy).and_then(|lease| lease.overtime.take()) {
-            self.overtime.remove(&(at, copy));
-        }
         self.copied += 1;
-        Some(copy)
+        Some(self.grant_unwatched(id, purpose, job, now))
     }
 }

@@ -6,13 +6,7 @@ use super::*;
 fn grown() -> Graph<Connect4<u64>, Several> {
     let game = Connect4::new(5, 5).expect("a size that fits 64 bits");
     let question = Question::Value(game.scale().bounds());
-    let settings = GraphSettings {
-        initialisation: Initialisation::Unit,
-        merge: true,
-        selection: Selection::Locking,
-        memory: u64::MAX,
-        knowledge: false,
-    };
+    let settings = plain(u64::MAX);
     let width = Several(question.thresholds().1);
     let mut graph = Graph::new(game.clone(), game.start(), question, width, settings);
     grow(&mut graph, 3_000);

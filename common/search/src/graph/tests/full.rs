@@ -206,13 +206,7 @@ fn check_pruning<G: Game, W: Width>(
 fn full_size(memory: u64, beside: u64) -> u64 {
     let game = Connect4::<u64>::new(7, 6).unwrap();
     let question = Question::Value(game.scale().bounds());
-    let settings = GraphSettings {
-        initialisation: Initialisation::Unit,
-        merge: true,
-        selection: Selection::Locking,
-        memory,
-        knowledge: false,
-    };
+    let settings = plain(memory);
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
     graph.note_held_beside(beside);
     let nothing = Findings {

@@ -1,0 +1,159 @@
+//! A solve without workers of its own around it: what it takes in, has recorded and acknowledges.
+
+use super::*;
+
+/// What a solve asks to have recorded, and the snapshots that it makes.
+fn kept(solve: &mut Solve) -> (Vec<u64>, Vec<Snapshot>, Vec<(LeaseId, Job)>) {
+    let (mut records, mut snapshots, mut leases) = (Vec::new(), Vec::new(), Vec::new());
+    for action in solve.take_actions() {
+        match action {
+            Action::Record { number, .. } => records.push(number),
+            Action::Snapshot(snapshot) => snapshots.push(*snapshot),
+            Action::Lease { lease, job, .. } => leases.push((lease, job)),
+            _ => {}
+        }
+    }
+    (records, snapshots, leases)
+}
+
+#[test]
+fn while_a_snapshot_is_made_slots_get_jobs_and_records_wait() {
+    let mut settings = settings("connect4:4x4", "", None);
+    (settings.journal, settings.snapshot_records, settings.snapshot_slice) = (true, 20, 3);
+    let spec = settings.spec.clone();
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let worker = WorkerId(1);
+    let mut now = Duration::ZERO;
+    solve.handle(Event::Joined { worker, info: info("w", 2) }, now).unwrap();
+    let mut out = Vec::new();
+    let (mut slices, mut granted_meanwhile, mut at_once, mut made) = (0, 0, None, None);
+    while made.is_none() {
+        let (records, snapshots, leases) = kept(&mut solve);
+        let making = solve.snapshots.is_making_one();
+        granted_meanwhile += if making { leases.len() } else { 0 };
+        out.extend(leases);
+        let through = records.last().copied();
+        made = snapshots.into_iter().next();
+        let applied = solve.ledger.applied();
+        if let Some(through) = through {
+            solve.handle(Event::Recorded { through }, now).unwrap();
+        }
+        assert!(!making || solve.ledger.applied() == applied, "what is durable waits");
+        if out.is_empty() || making {
+            slices += u32::from(making);
+            if making {
+                at_once.get_or_insert_with(|| solve.snapshot());
+            }
+            now = solve.next_deadline().expect("the next slice").max(now);
+            solve.tick(now);
+        } else if made.is_none() {
+            let (lease, job) = out.remove(0);
+            let (findings, elapsed) = (run(&spec, &job), Duration::from_millis(1));
+            let subject = None;
+            let report =
+                Event::Reported { worker, lease, subject, examined: None, findings, elapsed };
+            solve.handle(report, now).unwrap();
+        }
+    }
+    assert!(slices > 5 && granted_meanwhile > 0, "{slices} slices, {granted_meanwhile} leases");
+    let made = made.unwrap();
+    assert!(solve.ledger.applied() >= made.through, "what waited counts now");
+    assert_eq!(made, at_once.unwrap(), "it is what it was after that record");
+    Solve::resume(settings, 1_000, vec![made], []).unwrap();
+}
+
+#[test]
+fn what_was_examined_for_another_job_counts_for_none() {
+    let mut settings = settings("connect4:4x4", "", None);
+    (settings.goal, settings.sub_search) = (Some(Goal::AtLeast(Outcome(1))), Algorithm::Pns);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let (worker, now) = (WorkerId(1), Duration::ZERO);
+    solve.handle(Event::Joined { worker, info: info("w", 2) }, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let (lease, job) = leases[0].clone();
+    let elapsed = Duration::from_millis(1);
+    let findings = run(&settings.spec, &Job { budget: 5, ..job });
+    let (subject, examined) = (None, None);
+    solve
+        .handle(Event::Reported { worker, lease, subject, examined, findings, elapsed }, now)
+        .unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let [(lease, job), (_, other)] = &leases[..] else { panic!("two slots, two jobs: {leases:?}") };
+    // That the position of `job` is settled, with what was examined for the position of `other`.
+    let findings = Findings {
+        efforts: vec![EffortPair::solved(true)],
+        children: Vec::new(),
+        nodes: 1,
+        best_move: None,
+    };
+    let examined = solve.examiner().examine(&other.moves, other.question, &findings);
+    let key = solve.examiner().keys(&job.moves).unwrap().position;
+    assert_ne!(key, solve.examiner().keys(&other.moves).unwrap().position);
+    let (lease, subject) = (*lease, None);
+    solve
+        .handle(Event::Reported { worker, lease, subject, examined, findings, elapsed }, now)
+        .unwrap();
+    let claimed: Vec<u128> = solve.belief.claims().all().map(|((key, _), _)| key).collect();
+    assert!(claimed.contains(&key), "the job was about {:?}", job.moves);
+    let of_other = solve.examiner().keys(&other.moves).unwrap().position;
+    assert!(!claimed.contains(&of_other), "nothing was said about {:?}", other.moves);
+}
+
+#[test]
+fn a_search_that_counts_on_by_ones_does_not_keep_its_lease_for_ever() {
+    let settings = settings("connect4:4x4", "", None);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let (worker, mut now) = (WorkerId(1), Duration::ZERO);
+    solve.handle(Event::Joined { worker, info: info("w", 1) }, now).unwrap();
+    let (_, _, mut leases) = kept(&mut solve);
+    let (lease, job) = leases.remove(0);
+    let mut findings = run(&settings.spec, &job);
+    let (subject, examined, elapsed) = (None, None, Duration::from_millis(20));
+    let report =
+        Event::Reported { worker, lease, subject, examined, findings: findings.clone(), elapsed };
+    solve.handle(report, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let [(lease, _)] = leases[..] else { panic!("one slot, one job: {leases:?}") };
+    findings.efforts.iter_mut().for_each(|pair| *pair = EffortPair::UNIT);
+    (findings.children, findings.best_move, findings.nodes) = (Vec::new(), None, 0);
+    while solve.status(now).leases_stalled == 0 {
+        assert!(now < 2 * settings.stall_after, "its search gets no further");
+        findings.nodes += 1;
+        solve.handle(Event::Progress { worker, lease, findings: findings.clone() }, now).unwrap();
+        now += settings.lease_length / 3;
+        solve.tick(now);
+    }
+}
+
+#[test]
+fn a_report_that_waits_to_be_durable_is_acknowledged_to_its_own_machine() {
+    let mut settings = settings("connect4:4x4", "", None);
+    settings.journal = true;
+    let spec = settings.spec.clone();
+    let mut solve = Solve::new(settings).unwrap();
+    let (honest, thief, now) = (WorkerId(1), WorkerId(2), Duration::ZERO);
+    for (worker, name) in [(honest, "honest"), (thief, "thief")] {
+        solve.handle(Event::Joined { worker, info: info(name, 1) }, now).unwrap();
+    }
+    let (records, _, leases) = kept(&mut solve);
+    let (lease, job) = leases[0].clone();
+    let findings = run(&spec, &job);
+    let elapsed = Duration::from_millis(1);
+    let report = |worker| {
+        let (subject, examined, findings) = (None, None, findings.clone());
+        Event::Reported { worker, lease, subject, examined, findings, elapsed }
+    };
+    solve.handle(report(honest), now).unwrap();
+    let refused = solve.handle(report(thief), now).unwrap_err();
+    assert_eq!(refused, Refusal::NotTheHolder(thief, lease));
+    let through = records.last().unwrap() + 1;
+    let early = solve.take_actions().into_iter();
+    let mut early = early.filter(|action| matches!(action, Action::Acknowledge { .. }));
+    assert_eq!(early.next(), None, "it is not durable yet");
+    solve.handle(Event::Recorded { through }, now).unwrap();
+    let told = solve.take_actions().into_iter().find_map(|action| match action {
+        Action::Acknowledge { worker, lease: of } if of == lease => Some(worker),
+        _ => None,
+    });
+    assert_eq!(told, Some(honest));
+}
