@@ -224,11 +224,17 @@ impl Solve {
             }
             Record::Reinstated { machine } => self.belief.reinstate(*machine),
         }
-        self.tree.note_held_beside(self.belief.claims().bytes());
+        self.leave_memory_to_claims();
         // A fold gives its node back by itself, with one update of the tree for both.
         if let Some(node) = node {
             self.dispatch.put_back(node, &mut *self.tree);
         }
+    }
+
+    /// Keeps the tree to the memory that claims and expanded positions leave. Twice what they take is
+    /// left to them: they go on growing when the tree is full, and a full tree cannot shrink.
+    pub(crate) fn leave_memory_to_claims(&mut self) {
+        self.tree.note_held_beside(2 * self.belief.claims().bytes());
     }
 
     /// Takes the claims of a report in, and folds it into the tree unless its machine is found out

@@ -45,7 +45,7 @@ impl Solve {
                 solve.apply(number, &record, About::default());
             }
         }
-        solve.tree.note_held_beside(solve.belief.claims().bytes());
+        solve.leave_memory_to_claims();
         solve.actions.clear();
         solve.begin();
         solve.apply_durable(usize::MAX);
