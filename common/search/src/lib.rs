@@ -14,6 +14,7 @@
 //! - `depth_first`: what the depth-first searches share; `dfpn`, `pds` and `alpha_beta` are they.
 //! - [`baseline`]: plain alpha-beta of its own, which the searches are measured against.
 //! - [`searcher`]: what a slot runs; [`sub_search`] runs the searches of this crate there.
+//! - [`strategy`]: the moves that keep what a search has proved.
 //! - [`memory`]: sizes of memory as people write them.
 
 mod algorithm;
@@ -38,6 +39,7 @@ mod prefetch;
 pub mod search;
 mod search_end;
 pub mod searcher;
+pub mod strategy;
 pub mod sub_search;
 pub mod table;
 pub mod tree;

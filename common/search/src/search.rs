@@ -1,6 +1,7 @@
 //! What every search is given and what it gives back, and the choice among them.
 
-use jlpns_games::{Game, Threshold};
+use jlpns_games::spec::{AnyGame, MoveError, position_after};
+use jlpns_games::{Game, Move, Threshold, with_game};
 
 use crate::depth_first::Setting;
 use crate::efforts::Width;
@@ -135,6 +136,22 @@ pub fn search<G: Game>(
         ),
         _ => search_once(game, position, question, settings, table, observer),
     }
+}
+
+/// [`search`] in the game of a spec, after `moves` from its start; errors if these are not legal. The
+/// searches are compiled here for each game, once; who calls [`search`] itself compiles them again.
+pub fn search_any(
+    game: &AnyGame,
+    moves: &[Move],
+    question: Question,
+    settings: &SearchSettings,
+    table: &TranspositionTable,
+    observer: &mut dyn Observer,
+) -> Result<SearchEnd, MoveError> {
+    with_game!(game, game => {
+        let mut position = position_after(game, moves)?;
+        Ok(search(game, &mut position, question, settings, table, observer))
+    })
 }
 
 /// One run of a search that can answer `question` in one.

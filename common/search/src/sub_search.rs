@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use jlpns_games::spec::{GameSpec, Games, SpecError, position_after};
+use jlpns_games::spec::{GameSpec, Games, SpecError};
 use jlpns_games::{Game, OutcomeScale, with_game};
 
-use crate::search::{Observer, SearchSettings, Store, search};
+use crate::search::{Observer, SearchSettings, Store, search_any};
 use crate::searcher::{Searcher, Searching};
 use crate::table::{ENTRY_BYTES, TableTooLarge};
 use crate::{Algorithm, Findings, Job, Question, SolvedPosition, TranspositionTable};
@@ -132,12 +132,10 @@ impl Searcher for OneSolve {
         let (table, memory) = self.share(job.sub_search)?;
         let settings =
             SearchSettings { store: Store::Graph, memory, ..SearchSettings::of_job(job) };
-        with_game!(self.spec.game(), game => {
-            fits(job.question, game.scale())?;
-            let mut position = position_after(game, &job.moves).map_err(|e| e.to_string())?;
-            let end = search(game, &mut position, job.question, &settings, table, observer);
-            Ok(end.findings)
-        })
+        let game = self.spec.game();
+        fits(job.question, with_game!(game, game => game.scale()))?;
+        let end = search_any(game, &job.moves, job.question, &settings, table, observer);
+        Ok(end.map_err(|error| error.to_string())?.findings)
     }
 
     fn keep_solved_from(&self, work: u32) {

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use bytesize::ByteSize;
-use jlpns_games::spec::{Games, format_moves};
+use jlpns_games::spec::{Games, format_moves, position_after};
 use jlpns_games::{Bounds, Game, with_game};
-use jlpns_search::search::{Observer, SearchSettings, Statistics, Stopped, Store, search};
+use jlpns_search::search::{Observer, SearchSettings, Statistics, Stopped, Store, search_any};
 use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
 use serde::Serialize;
 
@@ -101,13 +101,9 @@ struct SearchResult {
 /// Runs the search and prints its result.
 pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
     let spec = values::spec(&flags.spec, games)?.with_memory(flags.memory / 8);
-    with_game!(spec.game(), game => run_game(game, spec.as_str(), flags))
-}
-
-fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, CommandError> {
-    let scale = game.scale();
+    let scale = with_game!(spec.game(), game => game.scale());
     let goal = values::goal(scale, flags.goal.as_deref())?;
-    let moves = values::moves(game, &flags.moves)?;
+    let moves = with_game!(spec.game(), game => values::moves(game, &flags.moves))?;
     let question = match goal {
         Some(goal) => Question::Threshold(goal.threshold()),
         None => Question::Value(scale.bounds()),
@@ -117,7 +113,7 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
         store: flags.store,
         initialisation: flags.initialisation(),
         max_nodes: flags.max_nodes,
-        memory: flags.memory.saturating_sub(game.memory()),
+        memory: flags.memory.saturating_sub(spec.memory()),
         growth: Some(flags.constants.growth(flags.algorithm())),
         epsilon: flags.constants.epsilon,
         knowledge: flags.knowledge(),
@@ -127,19 +123,15 @@ fn run_game<G: Game>(game: &G, spec: &str, flags: &SearchFlags) -> Result<End, C
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
-    let mut position = game.start();
-    moves.iter().for_each(|&mv| game.play(&mut position, mv));
-    let end = search(game, &mut position, question, &settings, &table, &mut watch);
+    let end = search_any(spec.game(), &moves, question, &settings, &table, &mut watch)?;
     let seconds = watch.progress.elapsed().as_secs_f64();
     watch.progress.finish();
     let efforts = &end.findings.efforts;
-    let bounds = match game.outcome(&position) {
-        Some(outcome) => Bounds::exactly(outcome),
-        None => question.bounds(efforts, scale),
-    };
+    let outcome = with_game!(spec.game(), game => game.outcome(&position_after(game, &moves)?));
+    let bounds = outcome.map_or_else(|| question.bounds(efforts, scale), Bounds::exactly);
     let proved = goal.and_then(|goal| efforts[0].verdict().map(|holds| goal.proved_when(holds)));
-    let moves = format_moves(game, &moves);
-    let asked = Asked { spec, moves, algorithm: flags.algorithm().name(), goal };
+    let moves = with_game!(spec.game(), game => format_moves(game, &moves));
+    let asked = Asked { spec: spec.as_str(), moves, algorithm: flags.algorithm().name(), goal };
     let answer = Answer::new(asked, proved, bounds, scale);
     let Statistics { descents, nodes, peak_nodes } = end.statistics;
     let result = SearchResult { answer, descents, nodes, peak_nodes, seconds };

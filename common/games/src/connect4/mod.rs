@@ -261,6 +261,15 @@ impl<B: Bitboard> Connect4<B> {
     }
 }
 
+impl<B: Bitboard> Connect4<B> {
+    /// The position with these stones: those of the player to move, and all of them. Cell `r` of column
+    /// `c`, both counted from 0, is bit `c * (rows + 1) + r`. They must be stones that a game can
+    /// come to.
+    pub fn position(&self, mover: B, all: B) -> Stones<B> {
+        Stones { mover, all }
+    }
+}
+
 impl<B: Bitboard> Game for Connect4<B> {
     type Position = Stones<B>;
     type Key = B;

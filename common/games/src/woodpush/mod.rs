@@ -138,6 +138,21 @@ impl Woodpush {
         })
     }
 
+    /// The position with a board, a player to move, and earlier boards that have as many pieces as it,
+    /// in any order. In a board, bit `i` is Left's piece on cell `i`, and bit `32 + i` is Right's. It
+    /// must be one that a game can come to; nothing can be taken back before it.
+    pub fn position(&self, board: u64, to_move: Player, earlier: &[u64]) -> Line {
+        let board_of = |bits: u64| Board { left: bits as u32, right: (bits >> 32) as u32 };
+        let mut past_hash = 0u128;
+        let past = earlier.iter().map(|&bits| {
+            let past = Past { board: board_of(bits), since: 0, past_hash };
+            past_hash = past_hash.wrapping_add(past.board.hash());
+            past
+        });
+        let past = past.collect();
+        Line { board: board_of(board), to_move, past, since: 0, past_hash }
+    }
+
     /// All cells, as a mask.
     #[inline]
     fn line(&self) -> u32 {

@@ -5,5 +5,6 @@ mod many_outcomes;
 mod mirror_images;
 mod proposition_3;
 mod resuming;
+mod strategies;
 mod third_game;
 mod values;

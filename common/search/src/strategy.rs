@@ -1,0 +1,192 @@
+//! A player's strategy: in each position where a claim holds, a move after which it still holds.
+//!
+//! What a search proves is spread over its tree, its table and what the game knows of positions. The
+//! finder puts a move together from these, the cheapest first: a move without an alternative, a
+//! position that the game itself decides, one that the table knows, and at last a search.
+
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+use jlpns_games::{Bounds, Game, Move, MoveList, Outcome, Player, Survey, Threshold};
+
+use crate::search::{Observer, SearchSettings, search};
+use crate::{Algorithm, Question, TranspositionTable};
+
+/// What one player can force from a position on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The threshold that it is about, above the worst outcome and not above the best.
+    pub threshold: Threshold,
+    /// Max reaches it (true), or Min prevents that (false).
+    pub holds: bool,
+}
+
+impl Claim {
+    /// Who forces it.
+    pub fn claimant(self) -> Player {
+        if self.holds { Player::Max } else { Player::Min }
+    }
+
+    /// Whether an outcome fulfils it.
+    pub fn is_fulfilled_by(self, outcome: Outcome) -> bool {
+        self.threshold.holds(outcome) == self.holds
+    }
+
+    /// The outcomes that must be told apart.
+    fn relevant(self) -> Bounds {
+        Bounds { lower: Outcome(self.threshold.0 - 1), upper: Outcome(self.threshold.0) }
+    }
+}
+
+/// Why no move was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoMove {
+    /// After no move does the claim hold: it is not true of the position.
+    Refuted,
+    /// The observer stopped the search.
+    Stopped,
+}
+
+/// The nodes of the first search for a move; each further round may take so many times more.
+const FIRST_BUDGET: u64 = 200;
+const BUDGET_GROWTH: u64 = 8;
+
+/// Finds the moves of one claim's strategy.
+pub struct StrategyFinder<'a, G: Game> {
+    game: &'a G,
+    table: &'a TranspositionTable,
+    claim: Claim,
+    nodes: u64,
+    searched: u64,
+}
+
+/// How little work the strategy has after a move: compared field by field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Ease {
+    /// The game decides the position: how many replies have to be met, and how unpromising it looks.
+    ByTheGame(usize, Reverse<i32>),
+    /// The table knows: the work that it took.
+    Remembered(u32, Reverse<i32>),
+}
+
+impl<'a, G: Game> StrategyFinder<'a, G> {
+    /// For the strategy of one claim. The table holds what searches have found out, and takes what
+    /// is found out besides.
+    pub fn new(game: &'a G, table: &'a TranspositionTable, claim: Claim) -> Self {
+        StrategyFinder { game, table, claim, nodes: 0, searched: 0 }
+    }
+
+    /// The nodes that searches for moves have created so far.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// How many positions had to be searched.
+    pub fn searched(&self) -> u64 {
+        self.searched
+    }
+
+    /// A move after which the claim still holds, in a position where it holds, the game is not over,
+    /// and the claimant is to move. The position is the same afterwards.
+    ///
+    /// In a position where the claim does not hold a move may come as well: the strategy then fails
+    /// later on.
+    pub fn keeping_move(
+        &mut self,
+        position: &mut G::Position,
+        observer: &mut dyn Observer,
+    ) -> Result<Move, NoMove> {
+        debug_assert_eq!(self.game.to_move(position), self.claim.claimant());
+        let mut relevant = MoveList::new();
+        self.game.relevant_moves(position, &mut relevant);
+        if let [only] = relevant[..] {
+            return Ok(only);
+        }
+        let mut easiest: Option<(Ease, Move)> = None;
+        let mut open: Vec<(Reverse<i32>, Move)> = Vec::new();
+        for &mv in &relevant {
+            self.game.play(position, mv);
+            let survey = self.game.survey(position, self.claim.relevant());
+            match self.ease(position, survey) {
+                Some(Ok(ease)) if easiest.is_none_or(|(least, _)| ease < least) => {
+                    easiest = Some((ease, mv));
+                }
+                Some(_) => {}
+                None => open.push((Reverse(survey.promise), mv)),
+            }
+            self.game.undo(position, mv);
+        }
+        if let Some((_, mv)) = easiest {
+            return Ok(mv);
+        }
+        open.sort_by_key(|&(promise, _)| promise);
+        self.search(position, open, observer)
+    }
+
+    /// How easy the claim is after a move, or that it does not hold there; `None` if that is not known.
+    fn ease(&self, position: &G::Position, survey: Survey) -> Option<Result<Ease, ()>> {
+        let known =
+            |holds: bool, ease: Ease| if holds == self.claim.holds { Ok(ease) } else { Err(()) };
+        if let Some(holds) = survey.bounds.verdict(self.claim.threshold) {
+            let mut replies = MoveList::new();
+            if holds == self.claim.holds && self.game.outcome(position).is_none() {
+                self.game.relevant_moves(position, &mut replies);
+            }
+            return Some(known(holds, Ease::ByTheGame(replies.len(), Reverse(survey.promise))));
+        }
+        let remembered = self.table.get(self.game.key(position).into(), self.claim.threshold)?;
+        let holds = remembered.pair.verdict()?;
+        Some(known(holds, Ease::Remembered(remembered.work, Reverse(survey.promise))))
+    }
+
+    /// Searches the positions after these moves in turns, with growing budgets, until the claim is
+    /// known to hold in one of them.
+    fn search(
+        &mut self,
+        position: &mut G::Position,
+        mut open: Vec<(Reverse<i32>, Move)>,
+        observer: &mut dyn Observer,
+    ) -> Result<Move, NoMove> {
+        self.searched += 1;
+        let question = Question::Threshold(self.claim.threshold);
+        let mut budget = FIRST_BUDGET;
+        while !open.is_empty() {
+            let mut still_open = Vec::with_capacity(open.len());
+            for (promise, mv) in open {
+                let settings = SearchSettings {
+                    algorithm: Algorithm::AlphaBeta,
+                    max_nodes: Some(budget),
+                    ..SearchSettings::default()
+                };
+                let mut stop = StopNoticed { observer, has_stopped: false };
+                self.game.play(position, mv);
+                let end = search(self.game, position, question, &settings, self.table, &mut stop);
+                self.game.undo(position, mv);
+                self.nodes += end.findings.nodes;
+                match end.findings.efforts[0].verdict() {
+                    Some(holds) if holds == self.claim.holds => return Ok(mv),
+                    Some(_) => {}
+                    None if stop.has_stopped => return Err(NoMove::Stopped),
+                    None => still_open.push((promise, mv)),
+                }
+            }
+            open = still_open;
+            budget = budget.saturating_mul(BUDGET_GROWTH);
+        }
+        Err(NoMove::Refuted)
+    }
+}
+
+/// Passes on what another observer says, and remembers whether it said stop.
+struct StopNoticed<'a> {
+    observer: &'a mut dyn Observer,
+    has_stopped: bool,
+}
+
+impl Observer for StopNoticed<'_> {
+    fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> crate::Findings) -> ControlFlow<()> {
+        let told = self.observer.observe(nodes, findings);
+        self.has_stopped |= told.is_break();
+        told
+    }
+}
