@@ -27,17 +27,7 @@ impl Searching for SubSearches {
         memory: u64,
         slots: u32,
     ) -> Result<Arc<dyn Searcher>, String> {
-        let no_table = TranspositionTable::with_bytes(0).map_err(|error| error.to_string())?;
-        let slots = u64::from(slots.max(1));
-        Ok(Arc::new(OneSolve {
-            spec: spec.clone(),
-            memory,
-            slots,
-            no_table,
-            table: OnceLock::new(),
-            solved_from: AtomicU32::new(u32::MAX),
-            learnt: Mutex::default(),
-        }))
+        Ok(Arc::new(OneSolve::new(spec, memory, slots)?))
     }
 }
 
@@ -63,15 +53,26 @@ impl Searching for SubSearchesOf {
 
 /// Runs the searches of this crate in the process of a coordinator, on the coordinator's own game: what
 /// a game makes once, such as tables of what it knows, is made once for both.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct EmbeddedSubSearches {
     spec: GameSpec,
+    /// The searches of the coordinator's solve, once there are some.
+    own: Arc<OnceLock<Arc<OneSolve>>>,
 }
 
 impl EmbeddedSubSearches {
     /// Searches beside a coordinator whose game this is.
     pub fn new(spec: GameSpec) -> EmbeddedSubSearches {
-        EmbeddedSubSearches { spec }
+        EmbeddedSubSearches { spec, own: Arc::default() }
+    }
+
+    /// Runs `use_it` with the table of the searches of the coordinator's solve, as they left it: nothing,
+    /// if they used none.
+    pub fn with_table<R>(&self, use_it: impl FnOnce(&TranspositionTable) -> R) -> Option<R> {
+        match self.own.get()?.table.get()? {
+            Ok(table) => Some(use_it(table)),
+            Err(_) => None,
+        }
     }
 }
 
@@ -86,7 +87,12 @@ impl Searching for EmbeddedSubSearches {
         memory: u64,
         slots: u32,
     ) -> Result<Arc<dyn Searcher>, String> {
-        SubSearches.searcher(spec, memory, slots)
+        let searches = Arc::new(OneSolve::new(spec, memory, slots)?);
+        if spec.as_str() == self.spec.as_str() {
+            // Of several, the first is the solve's own: a coordinator has one.
+            let _ = self.own.set(searches.clone());
+        }
+        Ok(searches)
     }
 }
 
@@ -106,6 +112,19 @@ struct OneSolve {
 }
 
 impl OneSolve {
+    fn new(spec: &GameSpec, memory: u64, slots: u32) -> Result<OneSolve, String> {
+        let no_table = TranspositionTable::with_bytes(0).map_err(|error| error.to_string())?;
+        Ok(OneSolve {
+            spec: spec.clone(),
+            memory,
+            slots: u64::from(slots.max(1)),
+            no_table,
+            table: OnceLock::new(),
+            solved_from: AtomicU32::new(u32::MAX),
+            learnt: Mutex::default(),
+        })
+    }
+
     /// The table for a job, and the memory that its search may take, in bytes.
     fn share(&self, algorithm: Algorithm) -> Result<(&TranspositionTable, u64), String> {
         if !algorithm.uses_table() {

@@ -73,8 +73,8 @@ pub use event::{Action, Event, Refusal, Subject, WorkerInfo};
 pub use examine::{Examined, Examiner};
 pub use findings::{FindingsError, Place};
 pub use ids::{LeaseId, WorkerId};
-use jlpns_games::Bounds;
 use jlpns_games::spec::MoveError;
+use jlpns_games::{Bounds, Threshold};
 use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
@@ -171,6 +171,13 @@ impl Solve {
     /// What is solved, and how.
     pub fn settings(&self) -> &SolveSettings {
         &self.problem.settings
+    }
+
+    /// The thresholds of the root from which the answer follows, and whether they are reached: at most two,
+    /// the one that is reached first. None before the solve has ended with an answer, or where the game
+    /// was over before it began.
+    pub fn answer(&self) -> Vec<(Threshold, bool)> {
+        if self.over { self.problem.answer(self.tree.root_efforts()) } else { Vec::new() }
     }
 
     /// What can examine reports before they come to the solve.

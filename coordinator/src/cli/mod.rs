@@ -6,6 +6,7 @@
 //! - `search`: `jlpns search`, one search in this process.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
+//! - `certificate`: the certificate of a solve; `verify`: `jlpns verify`, which checks one.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
@@ -17,6 +18,7 @@
 mod admission;
 mod ask;
 mod bench;
+mod certificate;
 mod confirm;
 mod constants;
 mod files;
@@ -34,6 +36,7 @@ mod simulate;
 mod solve;
 mod status;
 mod values;
+mod verify;
 mod workers;
 
 use std::fmt::Display;
@@ -65,6 +68,8 @@ enum Command {
     Simulate(simulate::SimulateFlags),
     /// Measure searches and solves against a plain alpha-beta
     Bench(bench::BenchFlags),
+    /// Check a certificate, by the rules alone
+    Verify(jlpns_verify::command::Arguments),
     /// Print the state of a running solve
     Status(status::StatusFlags),
     /// List the workers of a running solve, or drain, put out or reinstate one
@@ -165,6 +170,7 @@ pub fn run(games: &Games) -> End {
         Command::Search(flags) => search::run(&flags, games),
         Command::Simulate(flags) => simulate::run(&flags, games),
         Command::Bench(flags) => bench::run(&flags, games),
+        Command::Verify(arguments) => Ok(verify::run(&arguments)),
         Command::Status(flags) => status::run(&flags),
         Command::Workers(flags) => workers::run(&flags),
         Command::Health(flags) => health::run(&flags),

@@ -4,6 +4,7 @@ use jlpns_solve::{Solve, SolveStatus};
 use serde::Serialize;
 
 use super::End;
+use super::certificate::Certificate;
 use super::output::{self, Answer, Output, effort, grouped, rate};
 use super::progress::Progress;
 use crate::driver::DriverHandle;
@@ -33,6 +34,9 @@ struct SolveResult {
     claims: Option<u64>,
     /// How many of them more than one machine stands behind.
     claims_confirmed: Option<u64>,
+    /// The certificate that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    certificate: Option<Certificate>,
 }
 
 /// What an answer rests on, in words.
@@ -74,30 +78,61 @@ fn line(status: &SolveStatus) -> String {
     )
 }
 
-/// Prints the result of a solve that has ended, or that was stopped.
-pub fn finish(solve: &Solve, progress: &Progress, output: Output) -> anyhow::Result<End> {
-    let status = solve.status(progress.elapsed());
-    progress.finish();
-    let result = SolveResult {
-        answer: Answer::of_solve(&status),
-        descents: status.jobs,
-        nodes: status.nodes,
-        peak_nodes: status.peak_tree_nodes,
-        seconds: status.seconds,
-        jobs: status.jobs,
-        workers: status.most_workers,
-        cancelled: status.cancelled,
-        leases_expired: status.leases_expired,
-        overhead: status.overhead(),
-        earlier_nodes: status.earlier_nodes,
-        claims: status.answer_claims,
-        claims_confirmed: status.answer_confirmed,
-    };
-    match output {
-        Output::Json => output::print_json(&result)?,
-        Output::Text => output::print_text(&text(&result, &status))?,
+/// The result of a solve that has ended, or that was stopped.
+pub struct Report {
+    result: SolveResult,
+    status: SolveStatus,
+    end: End,
+}
+
+impl Report {
+    /// What there is to tell of a solve now.
+    pub fn new(solve: &Solve, progress: &Progress) -> Report {
+        let status = solve.status(progress.elapsed());
+        progress.finish();
+        let result = SolveResult {
+            answer: Answer::of_solve(&status),
+            descents: status.jobs,
+            nodes: status.nodes,
+            peak_nodes: status.peak_tree_nodes,
+            seconds: status.seconds,
+            jobs: status.jobs,
+            workers: status.most_workers,
+            cancelled: status.cancelled,
+            leases_expired: status.leases_expired,
+            overhead: status.overhead(),
+            earlier_nodes: status.earlier_nodes,
+            claims: status.answer_claims,
+            claims_confirmed: status.answer_confirmed,
+            certificate: None,
+        };
+        let end = if solve.end().is_some() { End::Solved } else { End::Unsolved };
+        Report { result, status, end }
     }
-    Ok(if solve.end().is_some() { End::Solved } else { End::Unsolved })
+
+    /// Prints it; as text it is out before the certificate is made, as JSON there is one object with both.
+    pub fn print(
+        mut self,
+        output: Output,
+        certify: impl FnOnce() -> anyhow::Result<Option<Certificate>>,
+    ) -> anyhow::Result<End> {
+        match output {
+            Output::Json => {
+                let certificate = certify();
+                let made = certificate.map(|certificate| self.result.certificate = certificate);
+                // The value is known, with a certificate or without.
+                output::print_json(&self.result)?;
+                made.map(|()| self.end)
+            }
+            Output::Text => {
+                output::print_text(&text(&self.result, &self.status))?;
+                if let Some(certificate) = certify()? {
+                    output::print_text(&certificate.line())?;
+                }
+                Ok(self.end)
+            }
+        }
+    }
 }
 
 fn text(result: &SolveResult, status: &SolveStatus) -> String {

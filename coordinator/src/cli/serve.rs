@@ -14,6 +14,7 @@ use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
+use super::report::Report;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
 use crate::serve::serve_behind;
@@ -116,5 +117,5 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     {
         info!("{hint}");
     }
-    Ok(report::finish(&solve, &progress, flags.settings.output)?)
+    Ok(Report::new(&solve, &progress).print(flags.settings.output, || Ok(None))?)
 }

@@ -8,10 +8,12 @@ use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use tracing::info;
 
+use super::certificate::CertificateFlags;
 use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::progress::Progress;
+use super::report::Report;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
 use crate::embedded::solve_embedded;
@@ -28,6 +30,9 @@ pub struct SolveFlags {
     #[command(flatten)]
     confirm: ConfirmFlags,
 
+    #[command(flatten)]
+    certificate: CertificateFlags,
+
     /// How many searches to run at a time [default: one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
     #[arg(value_parser = values::slots)]
@@ -43,6 +48,7 @@ pub struct SolveFlags {
 pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     let memory = flags.memory / 2;
     let mut settings = flags.settings.settings(memory, flags.keeping.is_kept(), games)?;
+    flags.certificate.check(&settings.spec)?;
     // There is no other machine here.
     flags.confirm.apply(&mut settings.belief, Confirm::None);
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
@@ -50,15 +56,17 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     let progress = Progress::start("warn,jlpns_coordinator::cli=info");
     let searching = Arc::new(EmbeddedSubSearches::new(settings.spec.clone()));
     let driver = flags.keeping.driver(settings)?;
+    let slots = flags.slots.unwrap_or_else(values::cores);
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
         machine: String::new(),
-        slots: flags.slots.unwrap_or_else(values::cores),
+        slots,
         memory,
         backoff: Backoff::default(),
     };
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let searches = searching.clone();
     let solve = runtime.block_on(async {
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
         let shutdown = interrupt.asked()?;
@@ -71,5 +79,8 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     {
         info!("{hint}");
     }
-    Ok(report::finish(&solve, &progress, flags.settings.output)?)
+    let report = Report::new(&solve, &progress);
+    Ok(report.print(flags.settings.output, || {
+        flags.certificate.make(&solve, &searches, slots, memory, &progress)
+    })?)
 }

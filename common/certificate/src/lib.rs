@@ -1,0 +1,104 @@
+//! Makes certificates of what a solve has found out, from what its searches know.
+//!
+//! A certificate shows by the rules alone what a position is worth (`docs/certificate.md`). The searches say
+//! which move keeps what is claimed ([`StrategyFinder`]); the checker's own rules (`jlpns_verify`) play it, come
+//! to the next positions, and write the file. So nothing that a search says is taken on trust: what it
+//! gets wrong fails here, as it would fail when the file is checked.
+//!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use jlpns_certificate::certify;
+//! use jlpns_games::Threshold;
+//! use jlpns_search::TranspositionTable;
+//! use jlpns_search::strategy::Claim;
+//!
+//! let draw = [(Threshold(1), true), (Threshold(2), false)]
+//!     .map(|(threshold, holds)| Claim { threshold, holds });
+//! let table = TranspositionTable::with_bytes(1 << 20)?;
+//! let mut file = Cursor::new(Vec::new());
+//! let spec = "connect4:4x4".parse()?;
+//! let (settings, never) = (jlpns_verify::Settings::default(), || false);
+//! certify(&spec, &[], &draw, &table, &never, &mut file, &settings, &mut ())?;
+//!
+//! file.set_position(0);
+//! let proved = jlpns_verify::check(&mut file, &settings, &mut ())?;
+//! assert_eq!(proved.header.statement(), "connect4:4x4 is a draw (>=draw and <=draw)");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod known_moves;
+
+use std::io::{Read, Seek, Write};
+
+use jlpns_games::spec::{AnyGame, GameSpec, format_moves};
+use jlpns_games::{Game, Move, Outcome, OutcomeScale, with_game};
+use jlpns_search::TranspositionTable;
+use jlpns_search::strategy::Claim;
+#[cfg(doc)]
+use jlpns_search::strategy::StrategyFinder;
+use jlpns_verify::{Failure, Header, Progress, Proved, Settings, Strategy, make};
+use known_moves::KnownMoves;
+
+/// Why there is no certificate.
+#[derive(Debug, thiserror::Error)]
+pub enum CertifyError {
+    /// There are none for this game.
+    #[error("there are no certificates for {0} yet; there are for Connect Four and Woodpush")]
+    NotForThisGame(String),
+    /// It was stopped.
+    #[error("the certificate was not finished, because it was stopped")]
+    Stopped,
+    /// What is claimed does not hold, or the file could not be written.
+    #[error("the certificate cannot be made: {0}")]
+    Failed(#[from] Failure),
+}
+
+/// Whether there are certificates for a game.
+pub fn is_certifiable(spec: &GameSpec) -> bool {
+    !matches!(spec.game(), AnyGame::Dyn(_))
+}
+
+/// What a claim says, as certificates have it: `>=win`, `<=draw`.
+pub fn claim_text(claim: Claim, scale: &OutcomeScale) -> String {
+    let Claim { threshold, holds } = claim;
+    if holds {
+        format!(">={}", scale.name(Outcome(threshold.0)))
+    } else {
+        format!("<={}", scale.name(Outcome(threshold.0 - 1)))
+    }
+}
+
+/// Writes the certificate of `claims` about the position after `moves`: one claim, or two of which the first is
+/// Max's. Their thresholds lie above the worst outcome and not above the best.
+///
+/// What the table holds of the game is used, and what has to be searched goes into it. `is_stopped` is
+/// asked while that goes on.
+#[expect(clippy::too_many_arguments, reason = "all but the first four are of the machine")]
+pub fn certify(
+    spec: &GameSpec,
+    moves: &[Move],
+    claims: &[Claim],
+    table: &TranspositionTable,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    output: &mut (impl Read + Write + Seek),
+    settings: &Settings,
+    progress: &mut dyn Progress,
+) -> Result<Proved, CertifyError> {
+    let scale = with_game!(spec.game(), game => game.scale());
+    let moves = with_game!(spec.game(), game => format_moves(game, moves));
+    let texts: Vec<String> = claims.iter().map(|&claim| claim_text(claim, scale)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let strategy: &dyn Strategy = match spec.game() {
+        AnyGame::Connect4(game) => &KnownMoves { game, claims, table, is_stopped },
+        AnyGame::WideConnect4(game) => &KnownMoves { game, claims, table, is_stopped },
+        AnyGame::Woodpush(game) => &KnownMoves { game, claims, table, is_stopped },
+        AnyGame::Dyn(_) => return Err(CertifyError::NotForThisGame(spec.to_string())),
+    };
+    let header = Header::new(spec.as_str(), &moves, &texts)?;
+    let made = make(&header, strategy, output, settings, progress);
+    match made {
+        Err(_) if is_stopped() => Err(CertifyError::Stopped),
+        made => Ok(made?),
+    }
+}

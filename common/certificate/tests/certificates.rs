@@ -1,0 +1,97 @@
+//! Certificates that are made of what searches know, and read by the checker.
+
+use std::io::Cursor;
+use std::num::NonZero;
+
+use jlpns_certificate::certify;
+use jlpns_games::spec::GameSpec;
+use jlpns_games::{Game, Threshold, with_game};
+use jlpns_minimax::{after_choices, value};
+use jlpns_search::TranspositionTable;
+use jlpns_search::strategy::Claim;
+use jlpns_verify::{Failure, Settings, check};
+use proptest::prelude::*;
+
+/// Makes and reads the certificate of claims.
+fn certificate(
+    spec: &GameSpec,
+    moves: &[jlpns_games::Move],
+    claims: &[Claim],
+    threads: usize,
+) -> Result<(Vec<u8>, String), String> {
+    let table = TranspositionTable::with_bytes(1 << 20).unwrap();
+    let settings = Settings { threads: NonZero::new(threads).unwrap(), ..Settings::default() };
+    let mut file = Cursor::new(Vec::new());
+    let made = certify(spec, moves, claims, &table, &|| false, &mut file, &settings, &mut ());
+    let made = made.map_err(|error| error.to_string())?;
+    let bytes = file.into_inner();
+    let read = check(&bytes[..], &settings, &mut ()).expect("what was made holds");
+    assert_eq!(read, made);
+    Ok((bytes, read.header.statement()))
+}
+
+#[test]
+fn what_the_papers_solved_is_certified() {
+    for (spec, claims, statement) in [
+        ("connect4:5x5", vec![(1, true), (2, false)], "connect4:5x5 is a draw (>=draw and <=draw)"),
+        ("connect4:6x4", vec![(1, false)], "connect4:6x4 is a loss (<=loss)"),
+        ("woodpush:11", vec![(1, true), (2, false)], "woodpush:11 is -1 (>=-1 and <=-1)"),
+    ] {
+        let spec: GameSpec = spec.parse().unwrap();
+        let claims: Vec<Claim> = claims
+            .into_iter()
+            .map(|(threshold, holds)| Claim { threshold: Threshold(threshold), holds })
+            .collect();
+        let found = certificate(&spec, &[], &claims, 2);
+        assert_eq!(found.map(|(_, statement)| statement), Ok(statement.to_owned()));
+    }
+}
+
+#[test]
+fn one_thread_and_several_make_a_certificate_of_the_same_claim() {
+    let spec: GameSpec = "connect4:5x5".parse().unwrap();
+    let claim = [Claim { threshold: Threshold(1), holds: true }];
+    let (one, statement) = certificate(&spec, &[], &claim, 1).unwrap();
+    assert_eq!(certificate(&spec, &[], &claim, 1).unwrap().0, one, "the same file each time");
+    assert_eq!(certificate(&spec, &[], &claim, 4).unwrap().1, statement);
+}
+
+#[test]
+fn a_certificate_that_is_stopped_is_none() {
+    let spec: GameSpec = "connect4:7x6".parse().unwrap();
+    let claim = [Claim { threshold: Threshold(2), holds: true }];
+    let table = TranspositionTable::with_bytes(1 << 20).unwrap();
+    let (settings, mut file) = (Settings::default(), Cursor::new(Vec::new()));
+    let made = certify(&spec, &[], &claim, &table, &|| true, &mut file, &settings, &mut ());
+    assert!(matches!(made, Err(jlpns_certificate::CertifyError::Stopped)), "{made:?}");
+    let read = check(&file.into_inner()[..], &settings, &mut ());
+    assert!(matches!(read, Err(Failure::Unreadable(_))), "{read:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn true_claims_are_certified_and_false_ones_are_not(
+        spec in prop::sample::select(vec![
+            "connect4:4x4", "connect4:5x3", "connect4:3x6", "connect4:10x2", "woodpush:7",
+            "woodpush:8", "woodpush:LL..RR.R", "woodpush:LRL..RLR",
+        ]),
+        choices in prop::collection::vec(any::<usize>(), 0..8),
+    ) {
+        let spec: GameSpec = spec.parse().unwrap();
+        with_game!(spec.game(), game => {
+            let (mut position, moves) = after_choices(game, &choices);
+            if let Some(value) = value(game, &mut position, 1_000_000) {
+                for threshold in (1..game.scale().len() as u8).map(Threshold) {
+                    let claim = Claim { threshold, holds: threshold.holds(value) };
+                    let found = certificate(&spec, &moves, &[claim], 1);
+                    prop_assert!(found.is_ok(), "{:?} {:?}", claim, found);
+                    let claim = Claim { holds: !claim.holds, ..claim };
+                    let found = certificate(&spec, &moves, &[claim], 1);
+                    prop_assert!(found.is_err(), "{:?} {:?}", claim, found);
+                }
+            }
+        });
+    }
+}

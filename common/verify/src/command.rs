@@ -1,0 +1,132 @@
+//! The command line of `jlpns-verify`, which `jlpns verify` shares.
+//!
+//! Exit codes: 0 the whole file was read and every claim holds; 1 the file does not show what it claims;
+//! 2 it is no readable certificate, or the check itself could not be done.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{Failure, Header, Progress, Proved, Settings, check};
+
+/// What the command is given.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The certificate; `-` is standard input.
+    file: PathBuf,
+    /// How many threads play moves [default: all cores].
+    #[arg(long)]
+    threads: Option<NonZero<usize>>,
+    /// About how much memory the positions may take, as 500MiB or 2GiB; more of them are spilled to disk.
+    #[arg(long, default_value = "1GiB", value_parser = size)]
+    memory: usize,
+    /// Where to spill [default: the system's directory for temporary files].
+    #[arg(long)]
+    scratch: Option<PathBuf>,
+    /// How to tell the result.
+    #[arg(long, value_enum, default_value_t = Output::Text)]
+    output: Output,
+}
+
+/// How the result is told.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Output {
+    /// One sentence.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn opened(&mut self, header: &Header) {
+        let total =
+            header.claims.iter().fold(0u64, |total, claim| total.saturating_add(claim.positions));
+        self.0.set_length(total);
+        self.0.set_message(header.spec.clone());
+    }
+
+    fn advanced(&mut self, positions: usize) {
+        self.0.inc(positions as u64);
+    }
+}
+
+/// Checks the certificate, and tells what came of it. Gives the exit code.
+pub fn run(arguments: &Arguments) -> u8 {
+    let begun = Instant::now();
+    let result = checked(arguments);
+    let code = match &result {
+        Ok(_) => 0,
+        Err(error) => match error.downcast_ref() {
+            Some(Failure::Fails(_)) => 1,
+            _ => 2,
+        },
+    };
+    tell(arguments, &result, begun.elapsed()).map_or(2, |()| code)
+}
+
+fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
+    let mut settings = Settings { memory: arguments.memory, ..Settings::default() };
+    settings.threads = arguments.threads.unwrap_or(settings.threads);
+    settings.scratch = arguments.scratch.clone().unwrap_or(settings.scratch);
+    let path = &arguments.file;
+    let input: Box<dyn Read> = match path.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => Box::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
+    };
+    if !io::stderr().is_terminal() {
+        return Ok(check(input, &settings, &mut ())?);
+    }
+    let style = ProgressStyle::with_template(
+        "{msg} {wide_bar} {human_pos}/{human_len} positions, {per_sec}",
+    )?;
+    let bar = ProgressBar::new(0).with_style(style);
+    let result = check(input, &settings, &mut Bar(bar.clone()));
+    bar.finish_and_clear();
+    Ok(result?)
+}
+
+fn tell(arguments: &Arguments, result: &anyhow::Result<Proved>, time: Duration) -> io::Result<()> {
+    let seconds = time.as_secs_f64();
+    match (arguments.output, result) {
+        (Output::Text, Ok(proved)) => {
+            writeln!(io::stdout(), "proved: {proved} in {seconds:.1} s, sha256 {}", proved.sha256)
+        }
+        (Output::Json, Ok(proved)) => {
+            let object = serde_json::json!({
+                "proved": true,
+                "spec": proved.header.spec,
+                "moves": proved.header.moves,
+                "claim": proved.header.claim(),
+                "positions": proved.positions,
+                "seconds": seconds,
+                "sha256": proved.sha256,
+            });
+            writeln!(io::stdout(), "{object}")
+        }
+        (Output::Text, Err(error)) => writeln!(io::stderr(), "error: {error:#}"),
+        (Output::Json, Err(error)) => {
+            writeln!(
+                io::stdout(),
+                "{}",
+                serde_json::json!({"proved": false, "error": format!("{error:#}")})
+            )
+        }
+    }
+}
+
+/// A number of bytes, with B, KiB, MiB or GiB.
+fn size(text: &str) -> Result<usize, String> {
+    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1)];
+    let found = units.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, *bytes)));
+    let bytes = found
+        .and_then(|(number, bytes)| number.trim_end().parse::<usize>().ok()?.checked_mul(bytes));
+    bytes.ok_or_else(|| format!("{text} is no size; 500MiB or 2GiB would be one"))
+}

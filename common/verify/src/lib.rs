@@ -1,0 +1,105 @@
+//! Checks certificates: files that show what a position is worth, as `docs/certificate.md` describes them.
+//!
+//! Nothing here comes from the other crates of jlpns. The rules of both games are written from that page, so an
+//! error in the searches, or in their rules, does not pass here as well.
+//!
+//! - `header.rs`: what a file says that it shows; every header has one spelling.
+//! - `blocks.rs`: the numbers, block by block, and the checksum of the whole file.
+//! - `connect4.rs`, `woodpush.rs`: the rules, the standard form of positions and their order.
+//! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
+//! - `check.rs`: the pass over the layers, on all cores.
+//! - [`command`]: the command line.
+//! - `make.rs`: the same pass, in which the moves are not read, but found and written.
+//!
+//! ```
+//! use jlpns_verify::{Failure, Settings, check};
+//!
+//! let refused = check(&b"not a certificate"[..], &Settings::default(), &mut ());
+//! assert!(matches!(refused, Err(Failure::Unreadable(_))));
+//! ```
+#![forbid(unsafe_code)]
+
+/// Returns with a failure of a kind, and its sentence.
+macro_rules! refuse {
+    ($kind:ident, $($sentence:tt)*) => {
+        return Err($crate::Failure::$kind(format!($($sentence)*)))
+    };
+}
+
+mod blocks;
+mod check;
+pub mod command;
+mod connect4;
+mod header;
+mod layer;
+mod make;
+mod woodpush;
+
+use std::fmt;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+pub use check::check;
+pub use header::{Claim, Header};
+pub use make::{Board, Strategy, make};
+
+/// What a check may take of its machine.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How many threads play moves; one more reads the file.
+    pub threads: NonZero<usize>,
+    /// About how many bytes the positions take at most; what is more goes to `scratch`.
+    pub memory: usize,
+    /// The directory for positions that `memory` does not hold.
+    pub scratch: PathBuf,
+}
+
+impl Default for Settings {
+    /// All cores, 1 GiB, and the system's directory for temporary files.
+    fn default() -> Settings {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        Settings { threads, memory: 1 << 30, scratch: std::env::temp_dir() }
+    }
+}
+
+/// What was proved: everything that the header claims.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proved {
+    /// The header, all claims of which hold.
+    pub header: Header,
+    /// How many numbers the file holds, one for each position with a move of the claimant.
+    pub positions: u64,
+    /// SHA-256 of the whole file, in hexadecimal.
+    pub sha256: String,
+}
+
+impl fmt::Display for Proved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} positions", self.header.statement(), self.positions)
+    }
+}
+
+/// Why nothing was proved. Each is a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The file can be read, but what it claims does not follow from it.
+    #[error("{0}")]
+    Fails(String),
+    /// The file is no certificate, not one of this version, or damaged.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The machine failed, and says nothing of the file.
+    #[error("{0}")]
+    Trouble(String),
+}
+
+/// Who wants to know how far a check is.
+pub trait Progress {
+    /// The header was read; nothing is proved yet.
+    fn opened(&mut self, _header: &Header) {}
+    /// The moves of so many more positions go to be checked.
+    fn advanced(&mut self, _positions: usize) {}
+}
+
+/// Nobody wants to know.
+impl Progress for () {}
