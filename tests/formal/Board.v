@@ -16,7 +16,7 @@ Definition same_side (a b : side) : bool :=
   end.
 
 (** A column's stones from the bottom, and the columns from the left. *)
-Definition column := list side.
+Notation column := (list side).
 Definition board := list column.
 
 (** ** Moves *)

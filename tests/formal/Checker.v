@@ -4,9 +4,18 @@ From Coq Require Import List Arith Bool.
 From Jlpns Require Import Rules Board Layer.
 Import ListNotations.
 
-(** [claimant = Max]: [>=win], or [>=draw] if a draw is enough. [claimant = Min]: [<=loss], or [<=draw]
-    if a draw is enough. *)
-Record claim := Claim { claimant : player; draw_is_enough : bool }.
+(** [AtLeast Win] is [>=win] in a file, [AtMost Draw] is [<=draw]. *)
+Inductive claim := AtLeast (v : outcome) | AtMost (v : outcome).
+
+Definition claimed (c : claim) : outcome -> Prop :=
+  match c with AtLeast v => at_least v | AtMost v => at_most v end.
+
+(** The player who can bring about what is claimed. *)
+Definition claimant (c : claim) : player :=
+  match c with AtLeast _ => Max | AtMost _ => Min end.
+
+Definition draw_is_enough (c : claim) : bool :=
+  match c with AtLeast Draw | AtMost Draw => true | _ => false end.
 
 (** For each layer the move of each of its positions, in the positions' order: its number among the
     legal moves, which are counted from 0. *)
@@ -18,12 +27,12 @@ Record certificate := Certificate
 
 Section Claim.
   Variable rows : nat.
-  Variable draw_is_enough : bool.
+  Variable draw_suffices : bool.
 
   (** The claimant, who is to move, has a move that ends the game as claimed. *)
   Definition ends_at_once (b : Board.board) : bool :=
     existsb
-      (fun p => wins Mine p || draw_is_enough && is_full rows (put Mine p))
+      (fun p => wins Mine p || draw_suffices && is_full rows (put Mine p))
       (places rows b).
 
   (** The board, on which the claimant is to move, goes into the layer if it needs a move. *)
@@ -39,7 +48,7 @@ Section Claim.
       if wins Theirs p then None
       else
         let b := put Theirs p in
-        if is_full rows b then if draw_is_enough then replies rest next else None
+        if is_full rows b then if draw_suffices then replies rest next else None
         else replies rest (enter b next)
     end.
 
@@ -51,7 +60,7 @@ Section Claim.
       if wins Mine p then Some next
       else
         let b := put Mine p in
-        if is_full rows b then if draw_is_enough then Some next else None
+        if is_full rows b then if draw_suffices then Some next else None
         else replies (places rows b) next
     end.
 
@@ -69,15 +78,15 @@ Section Claim.
     end.
 
   Fixpoint check_layers (ls : layers) (now : layer) : bool :=
-    match ls, now with
-    | [], Nothing => true
-    | [], _ => false
-    | _ :: _, Nothing => false
-    | numbers :: rest, _ =>
-      match through visit now (Some (numbers, Nothing)) with
-      | Some ([], next) => check_layers rest next
-      | _ => false
-      end
+    match ls with
+    | [] => is_empty now
+    | numbers :: rest =>
+      if is_empty now then false
+      else
+        match through visit now (Some (numbers, Nothing)) with
+        | Some ([], next) => check_layers rest next
+        | _ => false
+        end
     end.
 
   (** The board after these moves, and who is to move there; nothing if a move is not legal, or if the

@@ -12,6 +12,8 @@ Inductive layer :=
 | One (b : board)
 | Both (zero one : layer).
 
+Definition is_empty (l : layer) : bool := match l with Nothing => true | _ => false end.
+
 Fixpoint same_list {A : Type} (same : A -> A -> bool) (a b : list A) : bool :=
   match a, b with
   | [], [] => true
@@ -33,7 +35,8 @@ Fixpoint apart (bits_a bits_b : list bool) (a b : board) : layer :=
 (** Adds the board [b] to a part of a layer that is [depth] bits from its root; [path] are the bits of
     [b] from there on. Bits never run out before the end of a branch; the answer in that
     case only has to lose nothing. *)
-Fixpoint insert_at (rows depth : nat) (path : list bool) (b : board) (l : layer) : layer :=
+Fixpoint insert_at (rows depth : nat) (path : list bool) (b : board) (l : layer)
+    {struct l} : layer :=
   match l with
   | Nothing => One b
   | One a => if same_board a b then l else apart path (skipn depth (bits rows a)) b a

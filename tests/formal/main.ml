@@ -61,10 +61,10 @@ let read_moves file columns =
   (text, List.map move names)
 
 let claim_of_name = function
-  | ">=win" -> Some { claimant = Max; draw_is_enough = false }
-  | ">=draw" -> Some { claimant = Max; draw_is_enough = true }
-  | "<=draw" -> Some { claimant = Min; draw_is_enough = true }
-  | "<=loss" -> Some { claimant = Min; draw_is_enough = false }
+  | ">=win" -> Some (AtLeast Win)
+  | ">=draw" -> Some (AtLeast Draw)
+  | "<=draw" -> Some (AtMost Draw)
+  | "<=loss" -> Some (AtMost Loss)
   | _ -> None
 
 let read_layer file text =
