@@ -105,9 +105,15 @@ let certify claim =
   let draw_is_enough = String.sub claim 2 (String.length claim - 2) = "draw" in
   let place (b, mine_to_move) column =
     ((if mine_to_move then play_mine else play_theirs) b column, not mine_to_move) in
-  let columns_played = List.init (String.length moves) (fun i -> Char.code moves.[i] - Char.code '1') in
+  let names =
+    if moves = "" then []
+    else if columns < 10 then List.init (String.length moves) (fun i -> String.make 1 moves.[i])
+    else String.split_on_char ',' moves in
   let b, claimant_to_move =
-    List.fold_left place ({ mine = 0; theirs = 0 }, claimant_begins) columns_played in
+    List.fold_left
+      (fun state name -> place state (int_of_string name - 1))
+      ({ mine = 0; theirs = 0 }, claimant_begins)
+      names in
   let module P = Proof (struct let draw_is_enough = draw_is_enough end) in
   let layers = P.of_position b claimant_to_move in
   let positions = List.fold_left (fun sum l -> sum + String.length l) 0 layers in
