@@ -75,6 +75,7 @@ pub use findings::{FindingsError, Place};
 pub use ids::{LeaseId, WorkerId};
 use jlpns_games::spec::MoveError;
 use jlpns_games::{Bounds, Threshold};
+use jlpns_search::SolvedPosition;
 use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
@@ -178,6 +179,12 @@ impl Solve {
     /// was over before it began.
     pub fn answer(&self) -> Vec<(Threshold, bool)> {
         if self.over { self.problem.answer(self.tree.root_efforts()) } else { Vec::new() }
+    }
+
+    /// The proof tree of the answer, as far as claims and the tree know it: the positions that do not hold
+    /// by the rules. What is below claims is not in it.
+    pub fn proof_tree(&self) -> Vec<SolvedPosition> {
+        self.tree.proof_tree(self.belief.claims(), &self.answer())
     }
 
     /// What can examine reports before they come to the solve.

@@ -4,9 +4,12 @@ use jlpns_games::spec::{GameSpec, MoveError, position_after};
 use jlpns_games::{Game, Move, Threshold, with_game};
 use jlpns_search::efforts::Width;
 use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
-use jlpns_search::{EffortPair, Findings, Question, with_width};
+use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
 
 use crate::belief::{Basis, Claims, Proofs};
+
+/// What a position of the proof tree counts as work: as much as keeps it in a table.
+const WORK_OF_THE_PROOF_TREE: u32 = 1 << 20;
 
 /// A frontier node that was selected.
 #[derive(Clone, Debug)]
@@ -101,6 +104,8 @@ pub trait TopLevel: Send {
     ) -> Findings;
     /// What it rests on that the root reaches thresholds, or that it does not.
     fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Basis;
+    /// The positions of the proof tree of the same, but those that hold by the rules.
+    fn proof_tree(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Vec<SolvedPosition>;
 }
 
 /// The top-level tree for a question about the position after `moves`.
@@ -170,6 +175,14 @@ impl<G: Game, W: Width> Rooted<G, W> {
         let mut position = game.start();
         moves.iter().for_each(|&mv| game.play(&mut position, mv));
         position
+    }
+
+    /// What claims settle below the root, and the root.
+    fn proofs<'a>(&'a self, claims: &'a Claims) -> (Proofs<'a, G>, G::Position) {
+        let game = self.graph.game();
+        let root = self.position(&self.prefix);
+        let key = game.key(&root);
+        (Proofs::new(game, claims, self.graph.knowledge(), key), root)
     }
 
     /// Where the thresholds of `question` begin among this graph's.
@@ -321,10 +334,17 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
     }
 
     fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Basis {
-        let game = self.graph.game();
-        let mut root = self.position(&self.prefix);
-        let key = game.key(&root);
-        let mut proofs = Proofs::new(game, claims, self.graph.knowledge(), key);
+        let (mut proofs, mut root) = self.proofs(claims);
         proofs.basis(&mut root, &self.prefix, answer)
+    }
+
+    fn proof_tree(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Vec<SolvedPosition> {
+        let (mut proofs, mut root) = self.proofs(claims);
+        let settled = proofs.settled(&mut root, answer).into_iter();
+        let solved = |((key, threshold), holds)| {
+            let threshold = Threshold(threshold);
+            SolvedPosition { key, threshold, holds, work: WORK_OF_THE_PROOF_TREE }
+        };
+        settled.map(solved).collect()
     }
 }

@@ -95,6 +95,8 @@ impl CertificateFlags {
             let threads = NonZero::new(slots as usize).unwrap_or(NonZero::<usize>::MIN);
             let memory = usize::try_from(memory).unwrap_or(usize::MAX);
             let of_machine = jlpns_verify::Settings { threads, memory, ..Default::default() };
+            // The searches have left what they know below the jobs; this leads there.
+            solve.proof_tree().iter().for_each(|solved| table.learn(solved));
             let stopped = || interrupt.is_asked();
             let mut shown = Shown { progress: progress.clone(), positions: 0, begun };
             let (spec, moves) = (&settings.spec, &settings.moves);

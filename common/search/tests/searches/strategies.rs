@@ -1,7 +1,7 @@
 //! Strategies that are put together from what searches know: whatever the other player does, the
 //! claimant's moves lead to an outcome that fulfils the claim.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Game, MoveList, Outcome, Threshold, with_game};
@@ -16,7 +16,7 @@ fn play_out<G: Game>(
     finder: &mut StrategyFinder<'_, G>,
     position: &mut G::Position,
     claim: Claim,
-    seen: &mut HashSet<G::Key>,
+    seen: &mut BTreeSet<G::Key>,
 ) -> Result<(), String> {
     if let Some(outcome) = game.outcome(position) {
         let fulfilled = claim.is_fulfilled_by(outcome);
@@ -52,12 +52,12 @@ fn check<G: Game>(
             let table = TranspositionTable::with_bytes(bytes).unwrap();
             let claim = Claim { threshold, holds: threshold.holds(value) };
             let mut finder = StrategyFinder::new(game, &table, claim);
-            let end = play_out(game, &mut finder, position, claim, &mut HashSet::new());
+            let end = play_out(game, &mut finder, position, claim, &mut BTreeSet::new());
             prop_assert_eq!(end, Ok(()), "{:?}", claim);
 
             let false_claim = Claim { holds: !claim.holds, ..claim };
             let mut finder = StrategyFinder::new(game, &table, false_claim);
-            let end = play_out(game, &mut finder, position, false_claim, &mut HashSet::new());
+            let end = play_out(game, &mut finder, position, false_claim, &mut BTreeSet::new());
             prop_assert!(end.is_err(), "{:?}", false_claim);
         }
     }

@@ -95,11 +95,30 @@ impl<'a, G: Game> Proofs<'a, G> {
         moves: &[Move],
         answer: &[(Threshold, bool)],
     ) -> Basis {
+        self.walk(position, moves, answer).0
+    }
+
+    /// The proof tree itself: each of its positions' keys, with a threshold and whether it is reached. What
+    /// holds by the rules is not in it.
+    pub fn settled(
+        &mut self,
+        position: &mut G::Position,
+        answer: &[(Threshold, bool)],
+    ) -> BTreeSet<(ThresholdAt, bool)> {
+        self.walk(position, &[], answer).1
+    }
+
+    fn walk(
+        &mut self,
+        position: &mut G::Position,
+        moves: &[Move],
+        answer: &[(Threshold, bool)],
+    ) -> (Basis, BTreeSet<(ThresholdAt, bool)>) {
         let (mut basis, mut seen, mut moves) = (Basis::default(), BTreeSet::new(), moves.to_vec());
         for &(threshold, holds) in answer {
             self.collect(position, &mut moves, threshold, holds, &mut basis, &mut seen);
         }
-        basis
+        (basis, seen)
     }
 
     fn by_rules(&self, position: &G::Position, threshold: Threshold) -> Option<bool> {
