@@ -1,6 +1,6 @@
 //! The pass: layer by layer, each position's move is played, and every reply to it.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -12,6 +12,7 @@ use crate::connect4::Connect4;
 use crate::header::{Claim, Game, Header};
 use crate::layer::{Collector, Merge, Position, Spill};
 use crate::make::Board;
+use crate::plain::{self, Transcript};
 use crate::woodpush::Woodpush;
 use crate::{Failure, Progress, Proved, Settings};
 
@@ -69,14 +70,31 @@ pub fn check(
     settings: &Settings,
     progress: &mut dyn Progress,
 ) -> Result<Proved, Failure> {
+    check_and_transcribe(input, settings, progress, None)
+}
+
+/// The same; what is read is written down in the plain form of certificates as well, which is whole only if
+/// it is proved. There is such a form for Connect Four.
+pub fn check_and_transcribe(
+    input: impl Read,
+    settings: &Settings,
+    progress: &mut dyn Progress,
+    mut plain: Option<&mut dyn Write>,
+) -> Result<Proved, Failure> {
     let (header, mut blocks) = Blocks::open(input, progress)?;
-    let checked = claims(&header, &mut blocks, settings);
+    if let Some(output) = &mut plain {
+        plain::begin(&header, *output)?;
+    }
+    let checked = claims(&header, &mut blocks, settings, &mut plain);
     if let Err(Failure::Fails(why)) = checked {
         // It may fail because the header is damaged, and the end of the file has its checksum: that has the last word.
         blocks.finish()?;
         refuse!(Fails, "{why}");
     }
     let positions = checked?;
+    if let Some(output) = plain {
+        plain::end(output)?;
+    }
     Ok(Proved { header, positions, sha256: blocks.finish()? })
 }
 
@@ -85,11 +103,16 @@ fn claims(
     header: &Header,
     blocks: &mut Blocks<impl Read>,
     settings: &Settings,
+    plain: &mut Option<&mut dyn Write>,
 ) -> Result<u64, Failure> {
     let mut positions = 0;
     with_rules!(header, settings, rules => {
         for claim in &header.claims {
-            positions += Pass::new(rules, claim, settings).run(blocks)?;
+            let pass = Pass::new(rules, claim, settings);
+            positions += match plain {
+                None => pass.run(blocks),
+                Some(output) => pass.run(&mut Transcript { blocks, output, layer: Vec::new() }),
+            }?;
         }
     });
     if let Some(block) = blocks.next()? {
@@ -103,6 +126,11 @@ fn claims(
 pub(crate) trait Source<G: Rules> {
     /// What gives the numbers of some positions, to a thread.
     type Numbers: Numbers<G>;
+
+    /// The layers of a claim begin.
+    fn claim_begins(&mut self, _claim: &Claim) -> Result<(), Failure> {
+        Ok(())
+    }
 
     /// Takes the next positions of the layer, at least one, and what gives their numbers.
     fn piece(
@@ -217,6 +245,7 @@ impl<'a, G: Rules> Pass<'a, G> {
     /// Goes through all layers. Gives how many numbers that takes.
     pub(crate) fn run(mut self, source: &mut impl Source<G>) -> Result<u64, Failure> {
         let claim = self.claim;
+        source.claim_begins(claim)?;
         let spill = Spill::new(self.settings);
         let mut first = Collector::new(self.settings, &spill);
         if let Err(why) = self.rules.first(claim, &mut first.positions) {

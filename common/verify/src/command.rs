@@ -3,8 +3,8 @@
 //! Exit codes: 0 the whole file was read and every claim holds; 1 the file does not show what it claims;
 //! 2 it is no readable certificate, or the check itself could not be done.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{Failure, Header, Progress, Proved, Settings, check};
+use crate::{Failure, Header, Progress, Proved, Settings, check_and_transcribe};
 
 /// What the command is given.
 #[derive(Debug, Args)]
@@ -29,6 +29,9 @@ pub struct Arguments {
     /// Where to spill [default: the system's directory for temporary files].
     #[arg(long)]
     scratch: Option<PathBuf>,
+    /// Write the numbers down as text as well, for readers that should be as small as possible; Connect Four.
+    #[arg(long, value_name = "FILE")]
+    plain: Option<PathBuf>,
     /// How to tell the result.
     #[arg(long, value_enum, default_value_t = Output::Text)]
     output: Output,
@@ -81,14 +84,31 @@ fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
         Some("-") => Box::new(io::stdin()),
         _ => Box::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
     };
+    let Some(plain) = &arguments.plain else { return shown(input, &settings, None) };
+    let cannot = || format!("cannot write {}", plain.display());
+    let mut output = BufWriter::new(File::create(plain).with_context(cannot)?);
+    let result = shown(input, &settings, Some(&mut output));
+    if result.is_err() {
+        // What is not proved is not left to be read.
+        fs::remove_file(plain).with_context(cannot)?;
+    }
+    result
+}
+
+/// Checks the input, with its progress on a terminal.
+fn shown(
+    input: impl Read,
+    settings: &Settings,
+    plain: Option<&mut dyn Write>,
+) -> anyhow::Result<Proved> {
     if !io::stderr().is_terminal() {
-        return Ok(check(input, &settings, &mut ())?);
+        return Ok(check_and_transcribe(input, settings, &mut (), plain)?);
     }
     let style = ProgressStyle::with_template(
         "{msg} {wide_bar} {human_pos}/{human_len} positions, {per_sec}",
     )?;
     let bar = ProgressBar::new(0).with_style(style);
-    let result = check(input, &settings, &mut Bar(bar.clone()));
+    let result = check_and_transcribe(input, settings, &mut Bar(bar.clone()), plain);
     bar.finish_and_clear();
     Ok(result?)
 }

@@ -9,6 +9,7 @@
 //! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
 //! - `check.rs`: the pass over the layers, on all cores.
 //! - [`command`]: the command line.
+//! - `plain.rs`: the same numbers as text, for smaller readers.
 //! - `make.rs`: the same pass, in which the moves are not read, but found and written.
 //!
 //! ```
@@ -33,13 +34,14 @@ mod connect4;
 mod header;
 mod layer;
 mod make;
+mod plain;
 mod woodpush;
 
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-pub use check::check;
+pub use check::{check, check_and_transcribe};
 pub use header::{Claim, Header};
 pub use make::{Board, Strategy, make};
 
