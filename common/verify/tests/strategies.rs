@@ -3,8 +3,8 @@
 mod common;
 
 use common::{
-    Bound, Certificate, Connect4, Naive, Values, Woodpush, bounds, certificate, checked, fails,
-    good_move,
+    Bound, Certificate, Connect4, Fault, Naive, Values, Woodpush, bounds, certificate, checked,
+    fails, good_move,
 };
 use jlpns_verify::Failure;
 use proptest::prelude::*;
@@ -29,34 +29,41 @@ fn every_claim<G: Naive>(game: &G, choices: &[Index], block: usize) {
     let value = values.of(game);
     for bound in bounds(game) {
         let mut file = Certificate { block, ..Certificate::new(game) };
-        let (layers, holds) =
+        let (layers, fault) =
             certificate(game, bound, &mut |game| good_move(&mut values, bound, game));
-        assert_eq!(holds, bound.admits(value), "the tests' own strategy for {bound:?} of {game:?}");
+        let holds = bound.admits(value);
+        assert_eq!(fault.is_none(), holds, "the tests' own strategy for {bound:?} of {game:?}");
         file.claims = vec![(bound.text::<G>(), layers)];
-        agrees(&file, holds);
+        agrees(&file, fault);
 
         // Among these are numbers of no move.
         let mut turn = 0;
-        let (layers, holds) = certificate(game, bound, &mut |game| {
+        let (layers, fault) = certificate(game, bound, &mut |game| {
             turn += 1;
             let many = game.legal().len() + usize::from(turn % 16 == 0);
             choices.get(turn % (choices.len() + 1)).map_or(0, |choice| choice.index(many))
         });
-        assert!(!holds || bound.admits(value), "{bound:?} of {game:?} is false, and was shown");
+        assert!(fault.is_some() || holds, "{bound:?} of {game:?} is false, and was shown");
         file.claims = vec![(bound.text::<G>(), layers)];
-        agrees(&file, holds);
+        agrees(&file, fault);
     }
 }
 
-fn agrees(file: &Certificate, holds: bool) {
-    match checked(&file.bytes()) {
-        Ok(proved) => {
-            assert!(holds, "{proved} was not to be proved");
+/// The file is proved, or it fails at the very position where its strategy does.
+fn agrees(file: &Certificate, fault: Fault) {
+    let place = fault.map(|(layer, position)| match layer {
+        0 => format!("claim {} fails before any move of the file: ", file.claims[0].0),
+        _ => format!("claim {} fails in layer {layer}, position {position}: ", file.claims[0].0),
+    });
+    match (checked(&file.bytes()), place) {
+        (Ok(proved), None) => {
             assert_eq!(proved.positions, file.positions() as u64);
             assert_eq!((&proved.header.spec, &proved.header.moves), (&file.spec, &file.moves));
         }
-        Err(Failure::Fails(why)) => assert!(!holds, "{file:?} was to be proved, but: {why}"),
-        Err(other) => panic!("{file:?} was to be read, but: {other}"),
+        (Err(Failure::Fails(why)), Some(place)) => {
+            assert!(why.starts_with(&place), "{why}, not {place}")
+        }
+        (found, place) => panic!("found {found:?}, expected {place:?} of {file:?}"),
     }
 }
 
@@ -134,6 +141,18 @@ fn whole_games_are_proved() {
     }
 }
 
+#[test]
+fn every_small_board_of_woodpush_agrees_with_brute_force() {
+    for code in 0..3usize.pow(6) {
+        let board: String =
+            (0..6).map(|cell| ['.', 'L', 'R'][code / 3usize.pow(cell) % 3]).collect();
+        let count = |piece| board.matches(piece).count();
+        if matches!((count('L'), count('R')), (1..=2, 1..=2)) {
+            every_claim(&Woodpush::new(&board), &[], 65_536);
+        }
+    }
+}
+
 /// Boards of more than 64 bits go another way through the program.
 #[test]
 fn wide_boards_are_proved_after_moves() {
@@ -165,8 +184,8 @@ fn wide_boards_are_proved_after_moves() {
         };
         legal.iter().position(|name| wins(&name)).unwrap_or(0)
     };
-    let (layers, holds) = certificate(&game, Bound(true, 1), &mut |game| keeps(game));
-    assert!(holds);
+    let (layers, fault) = certificate(&game, Bound(true, 1), &mut |game| keeps(game));
+    assert_eq!(fault, None);
     let file = Certificate { claims: vec![(">=win".into(), layers)], ..Certificate::new(&game) };
     assert_eq!(checked(&file.bytes()).unwrap().positions, file.positions() as u64);
     // One reply makes a third stone in a column, which is to be stopped first: so there are two layers.

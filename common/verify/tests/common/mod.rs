@@ -12,7 +12,7 @@ use std::fmt::Debug;
 
 pub use connect4::Connect4;
 use jlpns_verify::{Failure, Proved, Settings, check};
-pub use strategy::certificate;
+pub use strategy::{Fault, certificate};
 pub use woodpush::Woodpush;
 pub use writer::Certificate;
 
@@ -93,9 +93,9 @@ pub fn true_certificate<G: Naive>(game: &G) -> Certificate {
     let value = values.of(game);
     let mut found = Certificate::new(game);
     for bound in tight(game, value) {
-        let (layers, holds) =
+        let (layers, fault) =
             certificate(game, bound, &mut |game| good_move(&mut values, bound, game));
-        assert!(holds, "{bound:?} of {game:?} is true, but was not shown");
+        assert_eq!(fault, None, "{bound:?} of {game:?} is true, but was not shown");
         found.claims.push((bound.text::<G>(), layers));
     }
     found
