@@ -24,7 +24,7 @@ fn every_solve_of_a_small_board_can_be_certified_and_checked() {
         ("connect4:4x4", &["--knowledge", "false", "--sub-search", "dfpn"], "=draw"),
         ("woodpush:11", &[], "=-1"),
         ("woodpush:10", &["--goal", "<=-2"], "<=-2"),
-        ("woodpush:LLR..RLR", &["--moves", "s1"], "=1"),
+        ("woodpush:LLR..RLR", &["--moves", "s1"], "=-1"),
     ] {
         let mut solve = jlpns(["solve", spec, "--certificate", &file, "--output", "json"]);
         let solved = run(solve.args(more), LIMIT);
