@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read};
 use flate2::{Decompress, FlushDecompress, Status};
 use sha2::{Digest, Sha256};
 
-use crate::header::Header;
+use crate::header::{Header, broken};
 use crate::{Failure, Progress};
 
 /// More numbers than this no block holds, whatever it says.
@@ -94,8 +94,7 @@ impl<'p, R: Read> Blocks<'p, R> {
         if !rest.is_empty() {
             refuse!(Unreadable, "the file goes on after its last block");
         }
-        let hash = self.input.into_inner().hash.finalize();
-        Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hexadecimal(self.input.into_inner().hash))
     }
 }
 
@@ -127,13 +126,7 @@ impl Block {
     }
 }
 
-/// What a read that failed at `place` means.
-pub(crate) fn broken(place: impl Into<String>) -> impl Fn(io::Error) -> Failure {
-    let place = place.into();
-    move |error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => {
-            Failure::Unreadable(format!("the file ends within {place}: the rest is missing"))
-        }
-        _ => Failure::Trouble(format!("the file cannot be read at {place}: {error}")),
-    }
+/// The SHA-256 of what was hashed, as people and files have it.
+pub(crate) fn hexadecimal(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

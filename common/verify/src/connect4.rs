@@ -6,10 +6,9 @@ use std::iter;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 use crate::Failure;
-use crate::check::Rules;
 use crate::header::{Claim, Quoted};
 use crate::layer::Position;
-use crate::make::Board;
+use crate::pass::{Board, Rules};
 
 /// An unsigned integer with a bit for each cell and one more for each column.
 pub(crate) trait Bits: Position + Copy + Not<Output = Self> + Add<Output = Self>

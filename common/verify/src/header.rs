@@ -1,7 +1,7 @@
 //! The header. Each line has one spelling, so that no two headers mean the same.
 
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 use std::str::FromStr;
 
 use crate::Failure;
@@ -69,7 +69,7 @@ impl Header {
             // The first line tells whether the rest is to be read at all.
             let limit = if start == 0 { 64 } else { LIMIT - start as u64 };
             let mut limited = input.by_ref().take(limit);
-            limited.read_until(b'\n', &mut bytes).map_err(crate::blocks::broken("its header"))?;
+            limited.read_until(b'\n', &mut bytes).map_err(broken("its header"))?;
             let room = limited.limit() > 0;
             let line = String::from_utf8_lossy(&bytes[start..]);
             if start == 0 {
@@ -228,6 +228,17 @@ impl Game {
         let (left, right) = (*board as u32, (board >> 32) as u32);
         let all = -(right.count_ones() as i32)..=left.count_ones() as i32;
         all.filter(|&outcome| outcome != 0).map(|outcome| (outcome, outcome.to_string())).collect()
+    }
+}
+
+/// What a read that failed at `place` means.
+pub(crate) fn broken(place: impl Into<String>) -> impl Fn(io::Error) -> Failure {
+    let place = place.into();
+    move |error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            Failure::Unreadable(format!("the file ends within {place}: the rest is missing"))
+        }
+        _ => Failure::Trouble(format!("the file cannot be read at {place}: {error}")),
     }
 }
 

@@ -6,8 +6,10 @@
 //! - `header.rs`: what a file says that it shows; every header has one spelling.
 //! - `blocks.rs`: the numbers, block by block, and the checksum of the whole file.
 //! - `connect4.rs`, `woodpush.rs`: the rules, the standard form of positions and their order.
+//! - `games.rs`: which games there are.
 //! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
-//! - `check.rs`: the pass over the layers, on all cores.
+//! - `pass.rs`: the pass over the layers, on all cores.
+//! - `check.rs`: the pass with the numbers of a file, to its end.
 //! - [`command`]: the command line.
 //! - `plain.rs`: the same numbers as text, for smaller readers.
 //! - `make.rs`: the same pass, in which the moves are not read, but found and written.
@@ -31,9 +33,11 @@ mod blocks;
 mod check;
 pub mod command;
 mod connect4;
+mod games;
 mod header;
 mod layer;
 mod make;
+mod pass;
 mod plain;
 mod woodpush;
 
@@ -43,7 +47,8 @@ use std::path::PathBuf;
 
 pub use check::{check, check_and_transcribe};
 pub use header::{Claim, Header};
-pub use make::{Board, Strategy, make};
+pub use make::{Strategy, make};
+pub use pass::Board;
 
 /// What a check may take of its machine.
 #[derive(Debug, Clone)]

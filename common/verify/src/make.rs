@@ -10,31 +10,15 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
 
-use crate::blocks::LARGEST;
-use crate::check::{Numbers, Pass, Place, Rules, Source, with_rules};
-use crate::connect4::Connect4;
-use crate::header::{Claim, Game, Header};
+use crate::blocks::{LARGEST, hexadecimal};
+use crate::games::with_rules;
+use crate::header::{Claim, Header};
 use crate::layer::Merge;
-use crate::woodpush::Woodpush;
+use crate::pass::{Board, Numbers, Pass, Place, Rules, Source};
 use crate::{Failure, Progress, Proved, Settings};
 
 /// How many positions somebody is asked for at a time.
 const ASKED: usize = 512;
-
-/// A position with the claimant to move, for those who know their moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Board<'a> {
-    /// Connect Four. Cell `r` of column `c`, both counted from 0, is bit `c * (rows + 1) + r`.
-    Connect4 {
-        /// The claimant's stones.
-        claimant: u128,
-        /// All stones.
-        all: u128,
-    },
-    /// Woodpush: the board, then the earlier ones that can be recreated. Bit `i` is Left's piece on cell `i`,
-    /// and bit `32 + i` is Right's.
-    Woodpush(&'a [u64]),
-}
 
 /// Somebody who knows the claimant's moves. What is said need not be believed: it is checked.
 pub trait Strategy: Sync {
@@ -62,8 +46,7 @@ pub fn make(
     with_rules!(header, settings, rules => {
         for claim in &header.claims {
             let mut writer = Writer::new(strategy, claim, output, progress);
-            Pass::new(rules, claim, settings).run(&mut writer)?;
-            counts.push(writer.count);
+            counts.push(Pass::new(rules, claim, settings).run(&mut writer)?);
         }
     });
     for (claim, count) in header.claims.iter_mut().zip(counts) {
@@ -95,7 +78,6 @@ struct Writer<'a, W> {
     in_order: u64,
     /// Those of them that are still to be written.
     open: Vec<u8>,
-    count: u64,
 }
 
 /// Positions of which the strategy is to be asked.
@@ -131,7 +113,7 @@ impl<'a, W: Write> Writer<'a, W> {
     ) -> Writer<'a, W> {
         let (tell, told) = channel();
         let (ahead, open) = (BTreeMap::new(), Vec::new());
-        Writer { strategy, claim, output, progress, tell, told, ahead, in_order: 0, open, count: 0 }
+        Writer { strategy, claim, output, progress, tell, told, ahead, in_order: 0, open }
     }
 
     /// Takes in what was told, and writes all whole blocks.
@@ -151,7 +133,6 @@ impl<'a, W: Write> Writer<'a, W> {
     /// Writes a block of what is open; `rest` is open afterwards.
     fn write_open(&mut self, rest: Vec<u8>) -> Result<(), Failure> {
         let numbers = mem::replace(&mut self.open, rest);
-        self.count += numbers.len() as u64;
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
         let packed = zlib.write_all(&numbers).and_then(|()| zlib.finish()).map_err(unwritable)?;
         block(self.output, numbers.len(), crc32fast::hash(&numbers), &packed)
@@ -180,10 +161,6 @@ impl<'a, G: Rules, W: Write> Source<G> for Writer<'a, W> {
         self.in_order = 0;
         if self.open.is_empty() { Ok(()) } else { self.write_open(Vec::new()) }
     }
-
-    fn claim_ended(&mut self, _: Place<'_>) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 fn block(output: &mut impl Write, count: usize, crc: u32, zlib: &[u8]) -> Result<(), Failure> {
@@ -207,7 +184,7 @@ fn digest(input: &mut impl Read) -> io::Result<String> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         match input.read(&mut buffer)? {
-            0 => return Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            0 => return Ok(hexadecimal(hash)),
             count => hash.update(&buffer[..count]),
         }
     }

@@ -3,10 +3,10 @@
 use std::io::{Read, Write};
 
 use crate::Failure;
-use crate::blocks::{Block, Blocks};
-use crate::check::{Place, Rules, Source};
+use crate::blocks::Blocks;
 use crate::header::{Game, Header};
 use crate::layer::Merge;
+use crate::pass::{Place, Rules, Source};
 
 /// How the numbers of a layer are written, from 0 on.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
@@ -42,7 +42,7 @@ pub(crate) fn end(output: &mut dyn Write) -> Result<(), Failure> {
 }
 
 impl<G: Rules, R: Read> Source<G> for Transcript<'_, '_, R> {
-    type Numbers = Block;
+    type Numbers = Vec<u8>;
 
     fn claim_begins(&mut self, claim: &crate::Claim) -> Result<(), Failure> {
         write(self.output, &format!("claim: {claim}, positions: {}\n", claim.positions))
@@ -52,15 +52,16 @@ impl<G: Rules, R: Read> Source<G> for Transcript<'_, '_, R> {
         &mut self,
         place: Place<'_>,
         layer: &mut Merge<G::Position>,
-    ) -> Result<(Vec<G::Position>, Block), Failure> {
+    ) -> Result<(Vec<G::Position>, Vec<u8>), Failure> {
         let (positions, block) = Source::<G>::piece(self.blocks, place, layer)?;
-        for number in block.unpack()? {
+        let numbers = block.unpack()?;
+        for &number in &numbers {
             let Some(&digit) = DIGITS.get(usize::from(number)) else {
                 refuse!(Fails, "the number {number} is no legal move's");
             };
             self.layer.push(digit);
         }
-        Ok((positions, block))
+        Ok((positions, numbers))
     }
 
     fn layer_ended(&mut self) -> Result<(), Failure> {

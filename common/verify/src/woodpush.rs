@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{self, Read, Write};
 
-use crate::check::Rules;
 use crate::header::{Claim, Quoted};
 use crate::layer::Position;
-use crate::make::Board;
+use crate::pass::{Board, Rules};
 use crate::{Failure, Settings};
 
 /// A list of boards.

@@ -1,12 +1,10 @@
 //! The program: what it prints, and its exit codes.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use common::{Certificate, Connect4, true_certificate};
+use crate::naive::{Certificate, Connect4, true_certificate};
 
 fn verify(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_jlpns-verify")).args(arguments).output().unwrap()

@@ -1,11 +1,10 @@
 //! A true certificate with one thing changed: each change has its sentence.
 
-mod common;
+use jlpns_verify::Failure;
 
-use common::{
+use crate::naive::{
     Certificate, Connect4, Naive, Woodpush, checked, fails, true_certificate, unreadable,
 };
-use jlpns_verify::Failure;
 
 /// Connect Four 4x4 after 1221: a draw, with two claims and some layers each.
 fn connect_four() -> Certificate {
@@ -263,13 +262,13 @@ fn blocks_hold_one_layer_and_no_more_than_they_say() {
     };
     // Two layers in one block.
     let mut bytes = header.as_bytes().to_vec();
-    bytes.extend(common::writer::block(&file.claims[0].1.concat()));
+    bytes.extend(crate::naive::writer::block(&file.claims[0].1.concat()));
     end(&mut bytes);
     assert_says(&fails(&bytes), "goes beyond the 1 positions of layer 1");
 
     // A stream of a million numbers that says it is of one.
     let mut bytes = header.as_bytes().to_vec();
-    let mut bomb = common::writer::block(&vec![0; 1 << 20]);
+    let mut bomb = crate::naive::writer::block(&vec![0; 1 << 20]);
     bomb[..4].copy_from_slice(&1u32.to_le_bytes());
     bytes.extend(&bomb);
     assert_says(&unreadable(&bytes), "in 128 bytes and two for each at most");
@@ -285,7 +284,7 @@ fn blocks_hold_one_layer_and_no_more_than_they_say() {
 
     // A stream with something after it.
     let mut bytes = header.as_bytes().to_vec();
-    let mut block = common::writer::block(&file.claims[0].1[0]);
+    let mut block = crate::naive::writer::block(&file.claims[0].1[0]);
     let size = u32::from_le_bytes(block[4..8].try_into().unwrap());
     block[4..8].copy_from_slice(&(size + 1).to_le_bytes());
     block.push(0);

@@ -1,11 +1,10 @@
 //! Threads, memory and disk change nothing in what a check says.
 
-mod common;
-
 use std::num::NonZero;
 
-use common::{Certificate, Connect4, Naive, Woodpush, true_certificate};
 use jlpns_verify::{Failure, Header, Progress, Settings, check};
+
+use crate::naive::{Certificate, Connect4, Naive, Woodpush, true_certificate};
 
 fn files() -> Vec<Certificate> {
     let mut files = vec![

@@ -1,8 +1,6 @@
 //! Each header has one spelling, and what another one says is not known.
 
-mod common;
-
-use common::{Certificate, checked, fails, unreadable};
+use crate::naive::{Certificate, checked, fails, unreadable};
 
 const HEADER: &str = "jlpns certificate, version 1\n\
     game: connect4:4x1\n\

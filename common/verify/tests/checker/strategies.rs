@@ -1,14 +1,13 @@
 //! What is true and shown is proved; what is not shown is not, whoever wrote the file.
 
-mod common;
-
-use common::{
-    Bound, Certificate, Connect4, Fault, Naive, Values, Woodpush, bounds, certificate, checked,
-    fails, good_move,
-};
 use jlpns_verify::Failure;
 use proptest::prelude::*;
 use proptest::sample::Index;
+
+use crate::naive::{
+    Bound, Certificate, Connect4, Fault, Naive, Values, Woodpush, bounds, certificate, checked,
+    fails, good_move,
+};
 
 /// Plays moves by choice, as long as the game goes on.
 fn after<G: Naive>(mut game: G, choices: &[Index]) -> G {
@@ -133,11 +132,12 @@ proptest! {
 fn whole_games_are_proved() {
     let games = [(4, 4), (5, 3), (3, 6), (4, 2), (10, 1), (1, 63), (1, 127)];
     for (columns, rows) in games {
-        let proved = checked(&common::true_certificate(&Connect4::new(columns, rows)).bytes());
+        let proved =
+            checked(&crate::naive::true_certificate(&Connect4::new(columns, rows)).bytes());
         assert_eq!(proved.unwrap().header.claim(), "=draw", "{columns}x{rows}");
     }
     for board in ["6", "7", "L.R...", ".LR.LR"] {
-        checked(&common::true_certificate(&Woodpush::new(board)).bytes()).unwrap();
+        checked(&crate::naive::true_certificate(&Woodpush::new(board)).bytes()).unwrap();
     }
 }
 

@@ -1,6 +1,5 @@
 //! What the tests hold the checker against: both games by the letter of the page, values by brute force, and a
 //! writer of certificates. Nothing here is shared with the checker.
-#![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
 pub mod connect4;
 pub mod strategy;

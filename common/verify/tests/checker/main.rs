@@ -1,0 +1,9 @@
+//! The checker against certificates that are true, false and damaged, of games written a second time and by brute
+//! force.
+
+mod command;
+mod damage;
+mod headers;
+mod naive;
+mod settings;
+mod strategies;
