@@ -32,7 +32,7 @@ mod known_moves;
 use std::io::{Read, Seek, Write};
 
 use jlpns_games::spec::{AnyGame, GameSpec, format_moves};
-use jlpns_games::{Game, Move, Outcome, OutcomeScale, with_game};
+use jlpns_games::{Game, Move, with_game};
 use jlpns_search::TranspositionTable;
 use jlpns_search::strategy::Claim;
 #[cfg(doc)]
@@ -59,16 +59,6 @@ pub fn is_certifiable(spec: &GameSpec) -> bool {
     !matches!(spec.game(), AnyGame::Dyn(_))
 }
 
-/// What a claim says, as certificates have it: `>=win`, `<=draw`.
-pub fn claim_text(claim: Claim, scale: &OutcomeScale) -> String {
-    let Claim { threshold, holds } = claim;
-    if holds {
-        format!(">={}", scale.name(Outcome(threshold.0)))
-    } else {
-        format!("<={}", scale.name(Outcome(threshold.0 - 1)))
-    }
-}
-
 /// Writes the certificate of `claims` about the position after `moves`: one claim, or two of which the first is
 /// Max's. Their thresholds lie above the worst outcome and not above the best.
 ///
@@ -87,7 +77,8 @@ pub fn certify(
 ) -> Result<Proved, CertifyError> {
     let scale = with_game!(spec.game(), game => game.scale());
     let moves = with_game!(spec.game(), game => format_moves(game, moves));
-    let texts: Vec<String> = claims.iter().map(|&claim| claim_text(claim, scale)).collect();
+    let texts: Vec<String> =
+        claims.iter().map(|claim| claim.goal().display(scale).to_string()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let strategy: &dyn Strategy = match spec.game() {
         AnyGame::Connect4(game) => &KnownMoves { game, claims, table, is_stopped },

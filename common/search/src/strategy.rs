@@ -5,11 +5,11 @@
 //! position that the game itself decides, one that the table knows, and at last a search.
 
 use std::cmp::Reverse;
-use std::ops::ControlFlow;
 
-use jlpns_games::{Bounds, Game, Move, MoveList, Outcome, Player, Survey, Threshold};
+use jlpns_games::{Bounds, Game, Goal, Move, MoveList, Outcome, Player, Survey, Threshold};
 
 use crate::search::{Observer, SearchSettings, search};
+use crate::search_end::Stopped;
 use crate::{Algorithm, Question, TranspositionTable};
 
 /// What one player can force from a position on.
@@ -22,6 +22,16 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// The claim as a goal, which it fulfils.
+    pub fn goal(self) -> Goal {
+        let Threshold(outcome) = self.threshold;
+        if self.holds {
+            Goal::AtLeast(Outcome(outcome))
+        } else {
+            Goal::AtMost(Outcome(outcome - 1))
+        }
+    }
+
     /// Who forces it.
     pub fn claimant(self) -> Player {
         if self.holds { Player::Max } else { Player::Min }
@@ -56,8 +66,6 @@ pub struct StrategyFinder<'a, G: Game> {
     game: &'a G,
     table: &'a TranspositionTable,
     claim: Claim,
-    nodes: u64,
-    searched: u64,
 }
 
 /// How little work the strategy has after a move: compared field by field.
@@ -73,17 +81,7 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
     /// For the strategy of one claim. The table holds what searches have found out, and takes what
     /// is found out besides.
     pub fn new(game: &'a G, table: &'a TranspositionTable, claim: Claim) -> Self {
-        StrategyFinder { game, table, claim, nodes: 0, searched: 0 }
-    }
-
-    /// The nodes that searches for moves have created so far.
-    pub fn nodes(&self) -> u64 {
-        self.nodes
-    }
-
-    /// How many positions had to be searched.
-    pub fn searched(&self) -> u64 {
-        self.searched
+        StrategyFinder { game, table, claim }
     }
 
     /// A move after which the claim still holds, in a position where it holds, the game is not over,
@@ -147,7 +145,6 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
         mut open: Vec<(Reverse<i32>, Move)>,
         observer: &mut dyn Observer,
     ) -> Result<Move, NoMove> {
-        self.searched += 1;
         let question = Question::Threshold(self.claim.threshold);
         let mut budget = FIRST_BUDGET;
         while !open.is_empty() {
@@ -158,15 +155,13 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
                     max_nodes: Some(budget),
                     ..SearchSettings::default()
                 };
-                let mut stop = StopNoticed { observer, has_stopped: false };
                 self.game.play(position, mv);
-                let end = search(self.game, position, question, &settings, self.table, &mut stop);
+                let end = search(self.game, position, question, &settings, self.table, observer);
                 self.game.undo(position, mv);
-                self.nodes += end.findings.nodes;
                 match end.findings.efforts[0].verdict() {
                     Some(holds) if holds == self.claim.holds => return Ok(mv),
                     Some(_) => {}
-                    None if stop.has_stopped => return Err(NoMove::Stopped),
+                    None if end.stopped == Some(Stopped::Observer) => return Err(NoMove::Stopped),
                     None => still_open.push((promise, mv)),
                 }
             }
@@ -174,19 +169,5 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
             budget = budget.saturating_mul(BUDGET_GROWTH);
         }
         Err(NoMove::Refuted)
-    }
-}
-
-/// Passes on what another observer says, and remembers whether it said stop.
-struct StopNoticed<'a> {
-    observer: &'a mut dyn Observer,
-    has_stopped: bool,
-}
-
-impl Observer for StopNoticed<'_> {
-    fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> crate::Findings) -> ControlFlow<()> {
-        let told = self.observer.observe(nodes, findings);
-        self.has_stopped |= told.is_break();
-        told
     }
 }

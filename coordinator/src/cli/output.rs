@@ -155,13 +155,18 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// How many nodes a second, in a unit that is easy to read: `8.5 M nodes/s`.
+/// How many nodes a second: `8.5 M nodes/s`.
 pub fn rate(nodes: u64, seconds: f64) -> String {
-    let rate = if seconds > 0.0 { nodes as f64 / seconds } else { 0.0 };
+    rate_of(nodes, "nodes", seconds)
+}
+
+/// How many of something a second, in a unit that is easy to read.
+pub fn rate_of(count: u64, what: &str, seconds: f64) -> String {
+    let rate = if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     match rate {
-        r if r >= 1e6 => format!("{:.1} M nodes/s", r / 1e6),
-        r if r >= 1e3 => format!("{:.1} k nodes/s", r / 1e3),
-        r => format!("{r:.0} nodes/s"),
+        r if r >= 1e6 => format!("{:.1} M {what}/s", r / 1e6),
+        r if r >= 1e3 => format!("{:.1} k {what}/s", r / 1e3),
+        r => format!("{r:.0} {what}/s"),
     }
 }
 

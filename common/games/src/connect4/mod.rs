@@ -259,9 +259,7 @@ impl<B: Bitboard> Connect4<B> {
         }
         mirror
     }
-}
 
-impl<B: Bitboard> Connect4<B> {
     /// The position with these stones: those of the player to move, and all of them. Cell `r` of column
     /// `c`, both counted from 0, is bit `c * (rows + 1) + r`. They must be stones that a game can
     /// come to.
