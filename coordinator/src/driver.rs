@@ -19,6 +19,7 @@ pub use handle::{DriverGone, DriverHandle};
 use jlpns_journal::WriterEvent;
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
     Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
 };
@@ -29,6 +30,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
 
+use crate::proofs::ProofFolder;
 use crate::recorder::{Recorder, RecorderError};
 
 /// How many commands are handled before the actions that follow from them are sent.
@@ -100,9 +102,21 @@ impl Driver {
     /// A driver for `solve`, whose time begins now. A solve whose settings ask for a journal needs
     /// its recorder.
     pub fn new(solve: Solve, recorder: Option<Recorder>, config: DriverConfig) -> Driver {
+        Driver::with_proofs(solve, recorder, None, config)
+    }
+
+    /// The same; an answer that is to be proved needs a folder for proofs.
+    pub fn with_proofs(
+        solve: Solve,
+        recorder: Option<Recorder>,
+        proofs: Option<Arc<ProofFolder>>,
+        config: DriverConfig,
+    ) -> Driver {
         debug_assert_eq!(solve.settings().journal, recorder.is_some());
-        let (handle, commands) = DriverHandle::new(solve.examiner().clone());
-        let own_searches = OwnSearches::new(solve.settings().spec.clone(), handle.clone());
+        debug_assert!(solve.settings().belief.confirm != Confirm::Proof || proofs.is_some());
+        let (handle, commands) = DriverHandle::new(solve.examiner().clone(), proofs.clone());
+        let spec = solve.settings().spec.clone();
+        let own_searches = OwnSearches::new(spec, proofs, handle.clone());
         let began = Instant::now();
         Driver {
             solve,
@@ -118,6 +132,11 @@ impl Driver {
             idle_notice: began + IDLE_FIRST,
             shed_notice: 1,
         }
+    }
+
+    /// Where the certificates of jobs are kept, if any are.
+    pub fn proofs(&self) -> Option<Arc<ProofFolder>> {
+        self.handle.proofs().cloned()
     }
 
     /// A way to this driver.
@@ -238,8 +257,8 @@ impl Driver {
                 self.batch(worker, events, declines)
             }
             DriverCommand::Leave { worker } => self.leave(worker, "its stream has ended"),
-            DriverCommand::Searched { number, findings, elapsed } => {
-                self.tell(Event::Searched { number, findings, elapsed });
+            DriverCommand::Searched { number, findings, elapsed, proof } => {
+                self.tell(Event::Searched { number, findings, elapsed, proof });
             }
             DriverCommand::Order { name, order, reply } => {
                 let now = self.now();

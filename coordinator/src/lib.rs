@@ -5,12 +5,15 @@
 //!   [`status`] words its state.
 //! - [`recorder`] keeps a solve in its journal, and takes one up from it; [`written`] is what its
 //!   records and snapshots look like.
+//! - [`proofs`] keeps the certificates of jobs, once they are checked.
 //! - [`embedded`]: coordinator and worker in one process.
 //! - [`cli`]: the command line.
 
 pub mod cli;
 pub mod driver;
 pub mod embedded;
+mod incoming_certificates;
+pub mod proofs;
 pub mod recorder;
 pub mod serve;
 pub mod service;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use jlpns_games::spec::format_moves;
+use jlpns_games::spec::{Games, format_moves, parse_moves};
 use jlpns_games::{Game, with_game};
 use jlpns_journal::{Header, Journal, JournalError, WriteRequest, Writer, WriterEvent};
 use jlpns_search::Initialisation;
@@ -28,6 +28,14 @@ pub enum RecorderError {
         number: u64,
         /// What is wrong with it.
         reason: ReadError,
+    },
+    /// A fact about the solve that this release does not know.
+    #[error("the journal says '{value}' of its {name}, which this jlpns does not know")]
+    Fact {
+        /// The name of the fact.
+        name: String,
+        /// What it says.
+        value: String,
     },
     /// The solve cannot be taken up.
     #[error("the solve cannot be taken up: {0}")]
@@ -76,22 +84,63 @@ pub fn take_up(
     Ok(TakenUp { solve, recorder, solve_id, resumed: opened.resumed, repairs })
 }
 
+/// The settings of the solve that is kept in `directory`, as far as they must be the same when it is taken up.
+pub fn settings_of(directory: &Path, games: &Games) -> Result<SolveSettings, RecorderError> {
+    let header = Journal::header(directory)?;
+    let unknown = |name: &str, value: &str| {
+        let (name, value) = (name.to_owned(), value.to_owned());
+        RecorderError::Fact { name, value }
+    };
+    let fact = |name: &str| {
+        let fact = header.facts.iter().find(|fact| fact.0 == name);
+        fact.map(|fact| fact.1.as_str()).ok_or_else(|| unknown(name, "nothing"))
+    };
+    let game = fact("game")?;
+    let spec = games.spec(game).map_err(|_| unknown("game", game))?;
+    let (moves, goal) = (fact("moves")?, fact("goal")?);
+    let (moves_read, goal_read) = with_game!(spec.game(), known => (
+        if moves == NO_MOVES { Ok(Vec::new()) } else { parse_moves(known, moves) },
+        if goal == NO_GOAL { Ok(None) } else { known.scale().parse_goal(goal).map(Some) },
+    ));
+    let initialisation = match fact("initialisation")? {
+        UNIT => Initialisation::Unit,
+        MOBILITY => Initialisation::Mobility,
+        other => return Err(unknown("initialisation", other)),
+    };
+    let knowledge = fact("knowledge")?;
+    Ok(SolveSettings {
+        moves: moves_read.map_err(|_| unknown("moves", moves))?,
+        goal: goal_read.map_err(|_| unknown("goal", goal))?,
+        initialisation,
+        merge: fact("store")? == GRAPH,
+        knowledge: knowledge.parse().map_err(|_| unknown("knowledge", knowledge))?,
+        ..SolveSettings::new(spec)
+    })
+}
+
+/// How facts are worded that are no names of a game.
+const NO_MOVES: &str = "none";
+const NO_GOAL: &str = "the value";
+const UNIT: &str = "unit";
+const MOBILITY: &str = "mobility";
+const GRAPH: &str = "graph";
+
 /// What must be the same when a solve is taken up.
 fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let (moves, goal) = with_game!(settings.spec.game(), game => (
         Some(format_moves(game, &settings.moves)).filter(|moves| !moves.is_empty()),
-        settings.goal.map_or("the value".to_owned(), |g| g.display(game.scale()).to_string()),
+        settings.goal.map_or(NO_GOAL.to_owned(), |g| g.display(game.scale()).to_string()),
     ));
     let initialisation = match settings.initialisation {
-        Initialisation::Unit => "unit",
-        Initialisation::Mobility => "mobility",
+        Initialisation::Unit => UNIT,
+        Initialisation::Mobility => MOBILITY,
     };
     vec![
         fact("game", settings.spec.to_string()),
-        fact("moves", moves.unwrap_or_else(|| "none".to_owned())),
+        fact("moves", moves.unwrap_or_else(|| NO_MOVES.to_owned())),
         fact("goal", goal),
-        fact("store", if settings.merge { "graph" } else { "tree" }.to_owned()),
+        fact("store", if settings.merge { GRAPH } else { "tree" }.to_owned()),
         fact("initialisation", initialisation.to_owned()),
         fact("knowledge", settings.knowledge.to_string()),
     ]

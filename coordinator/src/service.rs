@@ -1,5 +1,6 @@
 //! The gRPC service: reads what workers send, checks every field, and hands it to the driver.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,13 +14,14 @@ use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
 use jlpns_search::{Findings, Question};
 use jlpns_solve::belief::Identity;
-use jlpns_solve::{Event, Examiner, LeaseId, Order, Subject, WorkerId, WorkerInfo};
+use jlpns_solve::{Event, Examiner, LeaseId, Order, ProofId, Subject, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::driver::{DriverCommand, DriverGone, DriverHandle, MESSAGES, Outbound, WorkerStream};
+use crate::incoming_certificates::Certificates;
 use crate::status::to_wire;
 
 /// How long a worker may take to say Hello once its stream is open.
@@ -71,8 +73,8 @@ impl Solver for SolverService {
         })??;
         let info = match hello {
             Some(Kind::Hello(hello)) => worker_info(hello, certificate, address)?,
-            Some(Kind::Batch(_)) => {
-                return Err(invalid("the first message is a batch; it must be a hello"));
+            Some(Kind::Batch(_) | Kind::Part(_)) => {
+                return Err(invalid("the first message is no hello; it must be one"));
             }
             None => return Err(invalid("the stream ended before the hello; send one first")),
         };
@@ -140,6 +142,7 @@ async fn listen(
     driver: DriverHandle,
     _permit: WorkerPermit,
 ) {
+    let mut certificates = Certificates::default();
     loop {
         let message = tokio::select! {
             biased;
@@ -147,11 +150,14 @@ async fn listen(
             () = outbound.closed() => break,
             message = next(&mut inbound) => message,
         };
-        let examiner = driver.examiner();
-        let checked = |kind: Option<Kind>| kind.map(|k| command(worker, k, examiner)).transpose();
-        let command = match message.and_then(checked) {
-            Ok(Some(command)) => command,
+        let taken = match message {
+            Ok(Some(kind)) => command(worker, kind, &driver, &mut certificates).await,
             Ok(None) => break,
+            Err(status) => Err(status),
+        };
+        let command = match taken {
+            Ok(Some(command)) => command,
+            Ok(None) => continue,
             Err(status) => {
                 tracing::warn!("{worker} is cut off: {}", status.message());
                 // A worker that does not read will not read this either.
@@ -189,11 +195,21 @@ fn worker_info(
     Ok(WorkerInfo { name, identity, build, slots, memory, instance })
 }
 
-/// Checks a message after the Hello.
-fn command(worker: WorkerId, kind: Kind, examiner: &Examiner) -> Result<DriverCommand, Status> {
+/// Checks a message after the Hello. Nothing is for the driver in a part of a certificate.
+async fn command(
+    worker: WorkerId,
+    kind: Kind,
+    driver: &DriverHandle,
+    certificates: &mut Certificates,
+) -> Result<Option<DriverCommand>, Status> {
     match kind {
         Kind::Hello(_) => Err(invalid("a second hello on one stream; there must be one")),
-        Kind::Batch(batch) => checked(worker, batch, examiner).map_err(invalid),
+        Kind::Part(part) => certificates.add(part, driver.proofs()).map(|()| None),
+        Kind::Batch(batch) => {
+            let proofs = certificates.finish(&batch.reports, driver.proofs()).await?;
+            let checked = checked(worker, batch, driver.examiner(), &proofs);
+            checked.map(Some).map_err(invalid)
+        }
     }
 }
 
@@ -202,6 +218,7 @@ fn checked(
     worker: WorkerId,
     batch: v1::WorkerBatch,
     examiner: &Examiner,
+    proofs: &BTreeMap<u64, Result<ProofId, String>>,
 ) -> Result<DriverCommand, WireError> {
     at_most("batch.renewals", &batch.renewals, MAX_BATCH)?;
     at_most("batch.progress", &batch.progress, MAX_BATCH)?;
@@ -235,6 +252,11 @@ fn checked(
         let examined = subject
             .as_ref()
             .and_then(|subject| examiner.examine(&subject.moves, subject.question, &findings));
+        let examined = match proofs.get(&lease.0) {
+            Some(Ok(proof)) => examined.map(|examined| examined.with_proof(*proof)),
+            Some(Err(why)) => examined.map(|examined| examined.with_bad_certificate(why.clone())),
+            None => examined,
+        };
         events.push(Event::Reported { worker, lease, subject, examined, findings, elapsed });
     }
     let mut declines = Vec::new();
@@ -249,7 +271,7 @@ fn checked(
 }
 
 /// Checks what a report says that it is about.
-fn subject(subject: v1::Subject) -> Result<Subject, WireError> {
+pub(crate) fn subject(subject: v1::Subject) -> Result<Subject, WireError> {
     let moves = moves("report.subject.moves", &subject.moves)?;
     let question = subject.question.ok_or(WireError::Missing("report.subject.question"))?;
     let (budget, seal) = (subject.budget, subject.seal);

@@ -9,7 +9,7 @@ use jlpns_proto::v1;
 use jlpns_proto::v1::journal_record::Kind;
 use jlpns_search::{Findings, Question};
 use jlpns_solve::belief::{Claims, ClaimsError, Identity, Machine, MachineId};
-use jlpns_solve::{LeaseId, Record, Report, Snapshot};
+use jlpns_solve::{LeaseId, ProofId, Record, Report, Snapshot};
 
 /// Why bytes are no record or snapshot.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -35,6 +35,7 @@ pub fn record_to_bytes(record: &Record) -> Vec<u8> {
             question: Some(report.question.into()),
             findings: Some(v1::Findings::from(&report.findings)),
             elapsed_us: micros(report.elapsed),
+            proof: report.proof.map(|ProofId(id)| id.to_vec()),
         }),
         Record::Split { moves } => Kind::Split(v1::RecordedSplit { moves: codes(moves) }),
         Record::Machine { identity, name } => {
@@ -72,6 +73,7 @@ pub fn record_from_bytes(bytes: &[u8]) -> Result<Record, ReadError> {
                 report.findings.ok_or(WireError::Missing("record.findings"))?,
             )?,
             elapsed: Duration::from_micros(report.elapsed_us),
+            proof: report.proof.map(|id| proof("record.proof", &id)).transpose()?,
         }),
         Kind::Split(split) => Record::Split { moves: moves("record.moves", &split.moves)? },
         Kind::Machine(machine) => {
@@ -158,6 +160,10 @@ fn machine_from_wire(machine: v1::RecordedMachine) -> Machine {
         confirmed: machine.confirmed,
         quarantined: machine.quarantined,
     }
+}
+
+fn proof(field: &'static str, bytes: &[u8]) -> Result<ProofId, WireError> {
+    Ok(ProofId(bytes.try_into().map_err(|_| WireError::Missing(field))?))
 }
 
 fn secret(field: &'static str, bytes: &[u8]) -> Result<u128, WireError> {

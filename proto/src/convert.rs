@@ -311,6 +311,7 @@ impl From<&Job> for v1::Job {
             growth_b: job.growth.b,
             epsilon: job.epsilon,
             budget: job.budget,
+            prove: job.prove,
         }
     }
 }
@@ -343,6 +344,7 @@ impl TryFrom<v1::Job> for Job {
             },
             epsilon: from_zero("job.epsilon", job.epsilon)?,
             budget: in_range("job.budget", job.budget, 1, u64::MAX)?,
+            prove: job.prove,
         })
     }
 }

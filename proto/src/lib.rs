@@ -15,7 +15,7 @@ pub mod v1 {
 }
 
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// This build, for people: its version, and what it was built from.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("JLPNS_COMMIT"));
@@ -28,6 +28,10 @@ pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "
 
 /// The largest message that either side reads, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 16 << 20;
+/// The most bytes in a part of a certificate.
+pub const MAX_PART: usize = 1 << 20;
+/// The most bytes that a certificate of a job may have.
+pub const MAX_CERTIFICATE: u64 = 1 << 30;
 /// The most entries in each list of a batch.
 pub const MAX_BATCH: usize = 4096;
 /// The longest worker name, in characters.

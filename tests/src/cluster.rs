@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Running, jlpns, jlpns_worker, run};
+use crate::{Running, command, jlpns, jlpns_worker, run};
 
 /// Far more than anything in the tests takes.
 pub const LIMIT: Duration = Duration::from_secs(180);
@@ -51,6 +51,25 @@ pub fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
             return status;
         }
     }
+}
+
+/// Checks a certificate with the program for it, which must find that it holds; gives what it says.
+pub fn verified(file: &str) -> Value {
+    let ended = run(&mut command("jlpns-verify", [file, "--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = ended.json();
+    assert_eq!(result["proved"], true, "{result}");
+    result
+}
+
+/// Makes the certificate of the solve that is kept in `data`, and checks it; gives what the checker says.
+pub fn certified(data: &str) -> Value {
+    let file = format!("{data}.certificate");
+    let made = run(&mut jlpns(["certify", data, "--out", &file, "--output", "json"]), LIMIT);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let result = verified(&file);
+    assert_eq!(made.json()["sha256"], result["sha256"]);
+    result
 }
 
 /// The result of a coordinator with these arguments and two workers; all must exit with 0.

@@ -166,8 +166,16 @@ struct Client {
     /// The leases in the slots or before them.
     held: BTreeMap<u64, HeldLease>,
     /// Final reports that the coordinator has not acknowledged.
-    unacknowledged: BTreeMap<u64, v1::Report>,
+    unacknowledged: BTreeMap<u64, FinalReport>,
     draining: bool,
+}
+
+/// What a slot has found, until the coordinator has it.
+#[derive(Clone)]
+struct FinalReport {
+    report: v1::Report,
+    /// The certificate that belongs to it.
+    certificate: Option<Arc<[u8]>>,
 }
 
 /// A lease in a slot or before one.
@@ -279,16 +287,22 @@ impl Client {
                 lease_id,
                 findings: Some(v1::Findings::from(&findings)),
             }),
-            SlotEventKind::Ended(findings, elapsed) => {
+            SlotEventKind::Ended { findings, certificate, elapsed } => {
                 let held = self.held.remove(&lease_id);
                 let report = v1::Report {
                     lease_id,
                     findings: Some(v1::Findings::from(&findings)),
                     elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
                     subject: held.map(|held| held.subject),
+                    certificate_bytes: certificate.as_ref().map(|bytes| bytes.len() as u64),
                 };
+                let certificate = certificate.map(Arc::from);
+                let report = FinalReport { report, certificate };
                 self.unacknowledged.insert(lease_id, report.clone());
-                BatchEntry::Report(report)
+                match report.certificate {
+                    Some(_) => BatchEntry::Proved(report),
+                    None => BatchEntry::Report(report.report),
+                }
             }
             SlotEventKind::Declined(reason) => {
                 let called_back = self.held.remove(&lease_id);
@@ -306,5 +320,7 @@ impl Client {
 enum BatchEntry {
     Progress(v1::Progress),
     Report(v1::Report),
+    /// A report with a certificate, which needs messages of its own.
+    Proved(FinalReport),
     Decline(v1::Decline),
 }

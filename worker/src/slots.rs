@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use jlpns_certificate::{FoundByJob, run_job};
+use jlpns_games::spec::GameSpec;
 use jlpns_search::search::Observer;
 use jlpns_search::searcher::{STACK_BYTES, Searcher};
 use jlpns_search::{Findings, Job};
@@ -22,6 +24,8 @@ pub struct JoinedSolve {
     pub id: String,
     /// Counts the solves that this worker has seen: two may have leases with the same number.
     pub generation: u64,
+    /// The game.
+    pub spec: GameSpec,
     /// What runs its searches.
     pub searcher: Arc<dyn Searcher>,
 }
@@ -57,8 +61,15 @@ pub struct SlotEvent {
 pub enum SlotEventKind {
     /// The search goes on; this is what it knows.
     Progress(Findings),
-    /// The search has ended: what it knows, and the time spent in it.
-    Ended(Findings, Duration),
+    /// The search has ended.
+    Ended {
+        /// What it knows.
+        findings: Findings,
+        /// The certificate of its answer, if the job asks for one.
+        certificate: Option<Vec<u8>>,
+        /// The time spent in it.
+        elapsed: Duration,
+    },
     /// There was no search, for this reason.
     Declined(String),
 }
@@ -112,9 +123,14 @@ fn work_on(task: &Task, said: &UnboundedSender<SlotEvent>) -> SlotEventKind {
     }
     let begun = Instant::now();
     let mut watch = SlotObserver { task, said, reported: begun };
-    let search = AssertUnwindSafe(|| task.solve.searcher.search(&task.job, &mut watch));
+    let JoinedSolve { spec, searcher, .. } = &*task.solve;
+    let is_stopped = || task.stop.load(Ordering::Relaxed);
+    let search =
+        AssertUnwindSafe(|| run_job(spec, &**searcher, &task.job, &mut watch, &is_stopped));
     match catch_unwind(search) {
-        Ok(Ok(findings)) => SlotEventKind::Ended(findings, begun.elapsed()),
+        Ok(Ok(FoundByJob { findings, certificate })) => {
+            SlotEventKind::Ended { findings, certificate, elapsed: begun.elapsed() }
+        }
         Ok(Err(reason)) => SlotEventKind::Declined(reason),
         Err(panic) => {
             SlotEventKind::Declined(format!("its search panicked: {}", panic_text(&*panic)))

@@ -83,7 +83,7 @@ impl Talk {
     async fn hello(&mut self) -> v1::Hello {
         match self.hear().await {
             In::Hello(hello) => hello,
-            In::Batch(batch) => panic!("{batch:?} instead of a hello"),
+            other => panic!("{other:?} instead of a hello"),
         }
     }
 
@@ -91,7 +91,7 @@ impl Talk {
     async fn news(&mut self) -> v1::WorkerBatch {
         loop {
             match self.hear().await {
-                In::Hello(hello) => panic!("a second {hello:?}"),
+                other @ (In::Hello(_) | In::Part(_)) => panic!("an unexpected {other:?}"),
                 In::Batch(batch) => {
                     let only_renewals = v1::WorkerBatch {
                         renewals: batch.renewals.clone(),
@@ -144,6 +144,7 @@ fn lease(lease_id: u64) -> v1::Lease {
         sub_search: Algorithm::Pns,
         initialisation: Initialisation::Unit,
         knowledge: true,
+        prove: false,
         growth: Growth::of(Algorithm::Pns),
         epsilon: EPSILON,
         budget: lease_id,
@@ -265,7 +266,7 @@ async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
         match talk.hear().await {
             In::Batch(batch) if batch.renewals.len() == 2 => break batch.renewals,
             In::Batch(batch) => assert!(batch.reports.is_empty()),
-            In::Hello(hello) => panic!("a second {hello:?}"),
+            other @ (In::Hello(_) | In::Part(_)) => panic!("an unexpected {other:?}"),
         }
     };
     assert_eq!(renewed, [7, 8]);

@@ -28,6 +28,7 @@
 //! ```
 
 mod known_moves;
+mod piece;
 
 use std::io::{Read, Seek, Write};
 
@@ -39,6 +40,7 @@ use jlpns_search::strategy::Claim;
 use jlpns_search::strategy::StrategyFinder;
 use jlpns_verify::{Failure, Header, Progress, Proved, Settings, Strategy, make};
 use known_moves::KnownMoves;
+pub use piece::{FoundByJob, check_piece, learn_piece, run_job};
 
 /// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]

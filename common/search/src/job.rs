@@ -75,6 +75,8 @@ pub struct Job {
     pub initialisation: Initialisation,
     /// Whether the sub-search asks the game for more than its rules.
     pub knowledge: bool,
+    /// Whether a certificate of the answer is wanted with it.
+    pub prove: bool,
     /// How it sizes its second level, if it has one.
     pub growth: Growth,
     /// The epsilon of its 1 + epsilon rule, if it is df-pn.

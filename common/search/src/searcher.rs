@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jlpns_games::spec::{GameSpec, SpecError};
 
 use crate::search_end::Observer;
-use crate::{Findings, Job, SolvedPosition};
+use crate::{Findings, Job, SolvedPosition, TranspositionTable};
 
 /// The stack of a thread that searches, in bytes: room for searches that recurse once a move, in the
 /// longest games.
@@ -41,6 +41,11 @@ pub trait Searcher: Send + Sync + 'static {
     /// Those that were solved since the last call.
     fn take_solved(&self) -> Vec<SolvedPosition> {
         Vec::new()
+    }
+
+    /// What its searches remember, if they use a table and there was one.
+    fn table(&self) -> Option<&TranspositionTable> {
+        None
     }
 
     /// Takes in what other workers have solved.

@@ -53,26 +53,21 @@ impl Searching for SubSearchesOf {
 
 /// Runs the searches of this crate in the process of a coordinator, on the coordinator's own game: what
 /// a game makes once, such as tables of what it knows, is made once for both.
-#[derive(Clone)]
 pub struct EmbeddedSubSearches {
     spec: GameSpec,
     /// The searches of the coordinator's solve, once there are some.
-    own: Arc<OnceLock<Arc<OneSolve>>>,
+    own: OnceLock<Arc<OneSolve>>,
 }
 
 impl EmbeddedSubSearches {
     /// Searches beside a coordinator whose game this is.
     pub fn new(spec: GameSpec) -> EmbeddedSubSearches {
-        EmbeddedSubSearches { spec, own: Arc::default() }
+        EmbeddedSubSearches { spec, own: OnceLock::new() }
     }
 
-    /// Runs `use_it` with the table of the searches of the coordinator's solve, as they left it: nothing,
-    /// if they used none.
-    pub fn with_table<R>(&self, use_it: impl FnOnce(&TranspositionTable) -> R) -> Option<R> {
-        match self.own.get()?.table.get()? {
-            Ok(table) => Some(use_it(table)),
-            Err(_) => None,
-        }
+    /// The table of the searches of the coordinator's solve, as they left it; `None` if they used none.
+    pub fn table(&self) -> Option<&TranspositionTable> {
+        self.own.get()?.table()
     }
 }
 
@@ -171,6 +166,10 @@ impl Searcher for OneSolve {
         }
     }
 
+    fn table(&self) -> Option<&TranspositionTable> {
+        self.table.get()?.as_ref().ok()
+    }
+
     fn learn(&self, solved: &[SolvedPosition]) {
         match self.table.get() {
             Some(Ok(table)) => solved.iter().for_each(|solved| table.learn(solved)),
@@ -216,7 +215,18 @@ mod tests {
         let (moves, knowledge, budget) = (Vec::new(), false, 1_000_000);
         let growth = Growth { a: 200.0, b: 100.0 };
         let epsilon = EPSILON;
-        Job { moves, question, sub_search, initialisation, knowledge, growth, epsilon, budget }
+        let prove = false;
+        Job {
+            moves,
+            question,
+            sub_search,
+            initialisation,
+            knowledge,
+            prove,
+            growth,
+            epsilon,
+            budget,
+        }
     }
 
     fn small() -> Arc<dyn Searcher> {

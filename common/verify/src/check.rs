@@ -1,13 +1,12 @@
 //! The check of a file: its numbers are the moves of the pass, and it must hold neither fewer nor more.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
 use crate::blocks::{Block, Blocks};
 use crate::games::with_rules;
 use crate::header::Header;
 use crate::layer::Merge;
-use crate::pass::{Numbers, Pass, Place, Rules, Source};
-use crate::plain::{self, Transcript};
+use crate::pass::{Board, Numbers, Pass, Place, Rules, Source};
 use crate::{Claim, Failure, Progress, Proved, Settings};
 
 /// Checks a certificate to its end: every claim holds, or it fails.
@@ -19,22 +18,48 @@ pub fn check(
     settings: &Settings,
     progress: &mut dyn Progress,
 ) -> Result<Proved, Failure> {
-    check_and_transcribe(input, settings, progress, None)
+    check_for(input, settings, progress, None)
 }
 
-/// The same; what is read is written down in the plain form of certificates as well, which is whole only if
-/// it is proved. There is such a form for Connect Four.
-pub fn check_and_transcribe(
+/// Who wants the moves of a certificate while it is checked. Nothing is proved before its end.
+pub trait Reader {
+    /// The header was read.
+    fn begins(&mut self, _header: &Header) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The layers of a claim follow.
+    fn claim_begins(&mut self, _claim: &Claim) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// The numbers of the claimant's moves in these positions, which are the next of a layer.
+    fn moves(&mut self, claim: &Claim, boards: &[Board<'_>], numbers: &[u8])
+    -> Result<(), Failure>;
+
+    /// The layer has no more positions.
+    fn layer_ended(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// All of it is proved.
+    fn ends(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// The same for a reader.
+pub fn check_for(
     input: impl Read,
     settings: &Settings,
     progress: &mut dyn Progress,
-    mut plain: Option<&mut dyn Write>,
+    mut reader: Option<&mut dyn Reader>,
 ) -> Result<Proved, Failure> {
     let (header, mut blocks) = Blocks::open(input, progress)?;
-    if let Some(output) = &mut plain {
-        plain::begin(&header, *output)?;
+    if let Some(reader) = &mut reader {
+        reader.begins(&header)?;
     }
-    let checked = claims(&header, &mut blocks, settings, &mut plain);
+    let checked = claims(&header, &mut blocks, settings, &mut reader);
     if let Err(Failure::Fails(why)) = checked {
         // It may fail because the header is damaged, and the end of the file has its checksum: that has the last word.
         blocks.finish()?;
@@ -42,8 +67,8 @@ pub fn check_and_transcribe(
     }
     let positions = checked?;
     let sha256 = blocks.finish()?;
-    if let Some(output) = plain {
-        plain::end(output)?;
+    if let Some(reader) = reader {
+        reader.ends()?;
     }
     Ok(Proved { header, positions, sha256 })
 }
@@ -53,15 +78,15 @@ fn claims(
     header: &Header,
     blocks: &mut Blocks<impl Read>,
     settings: &Settings,
-    plain: &mut Option<&mut dyn Write>,
+    reader: &mut Option<&mut dyn Reader>,
 ) -> Result<u64, Failure> {
     let mut positions = 0;
     with_rules!(header, settings, rules => {
         for claim in &header.claims {
             let pass = Pass::new(rules, claim, settings);
-            positions += match plain {
+            positions += match reader {
                 None => pass.run(blocks),
-                Some(output) => pass.run(&mut Transcript { blocks, output, layer: Vec::new() }),
+                Some(reader) => pass.run(&mut ReadAlong { blocks, rules, reader: *reader }),
             }?;
         }
     });
@@ -120,5 +145,41 @@ impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
 impl<G: Rules> Numbers<G> for Block {
     fn numbers(self, _: &G, _: &[G::Position]) -> Result<Vec<u8>, Failure> {
         self.unpack()
+    }
+}
+
+/// Blocks that somebody reads along.
+struct ReadAlong<'r, 'b, 'p, G, R> {
+    blocks: &'b mut Blocks<'p, R>,
+    rules: &'r G,
+    reader: &'r mut dyn Reader,
+}
+
+impl<G: Rules, R: Read> Source<G> for ReadAlong<'_, '_, '_, G, R> {
+    type Numbers = Vec<u8>;
+
+    fn claim_begins(&mut self, claim: &Claim) -> Result<(), Failure> {
+        self.reader.claim_begins(claim)
+    }
+
+    fn piece(
+        &mut self,
+        place: Place<'_>,
+        layer: &mut Merge<G::Position>,
+    ) -> Result<(Vec<G::Position>, Vec<u8>), Failure> {
+        let (positions, block) = Source::<G>::piece(self.blocks, place, layer)?;
+        let numbers = block.unpack()?;
+        let boards: Vec<_> = positions.iter().map(|position| self.rules.board(position)).collect();
+        self.reader.moves(place.claim, &boards, &numbers)?;
+        drop(boards);
+        Ok((positions, numbers))
+    }
+
+    fn layer_ended(&mut self) -> Result<(), Failure> {
+        self.reader.layer_ended()
+    }
+
+    fn claim_ended(&mut self, place: Place<'_>) -> Result<(), Failure> {
+        Source::<G>::claim_ended(self.blocks, place)
     }
 }

@@ -13,7 +13,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{Failure, Header, Progress, Proved, Settings, check_and_transcribe};
+use crate::{Failure, Header, Progress, Proved, Reader, Settings, Transcript, check_for};
 
 /// What the command is given.
 #[derive(Debug, Args)]
@@ -87,7 +87,7 @@ fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
     let Some(plain) = &arguments.plain else { return shown(input, &settings, None) };
     let cannot = || format!("cannot write {}", plain.display());
     let mut output = BufWriter::new(File::create(plain).with_context(cannot)?);
-    let result = shown(input, &settings, Some(&mut output));
+    let result = shown(input, &settings, Some(&mut Transcript::new(&mut output)));
     if result.is_err() {
         // What is not proved is not left to be read.
         fs::remove_file(plain).with_context(cannot)?;
@@ -99,16 +99,16 @@ fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
 fn shown(
     input: impl Read,
     settings: &Settings,
-    plain: Option<&mut dyn Write>,
+    reader: Option<&mut dyn Reader>,
 ) -> anyhow::Result<Proved> {
     if !io::stderr().is_terminal() {
-        return Ok(check_and_transcribe(input, settings, &mut (), plain)?);
+        return Ok(check_for(input, settings, &mut (), reader)?);
     }
     let style = ProgressStyle::with_template(
         "{msg} {wide_bar} {human_pos}/{human_len} positions, {per_sec}",
     )?;
     let bar = ProgressBar::new(0).with_style(style);
-    let result = check_and_transcribe(input, settings, &mut Bar(bar.clone()), plain);
+    let result = check_for(input, settings, &mut Bar(bar.clone()), reader);
     bar.finish_and_clear();
     Ok(result?)
 }

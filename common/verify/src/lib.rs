@@ -45,10 +45,11 @@ use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-pub use check::{check, check_and_transcribe};
+pub use check::{Reader, check, check_for};
 pub use header::{Claim, Header};
 pub use make::{Strategy, make};
 pub use pass::Board;
+pub use plain::Transcript;
 
 /// What a check may take of its machine.
 #[derive(Debug, Clone)]

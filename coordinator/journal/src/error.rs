@@ -34,6 +34,12 @@ pub enum JournalError {
         /// What the database says.
         reason: String,
     },
+    /// There is no journal in the directory.
+    #[error("there is no journal in {}", directory.display())]
+    NoJournal {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// Another process has the journal open.
     #[error(
         "the journal {} is in use by another process; stop that one first, or give another directory",

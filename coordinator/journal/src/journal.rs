@@ -59,6 +59,15 @@ impl Journal {
         Journal::open_with_faults(FaultInjector::none(), directory, header)
     }
 
+    /// What the journal in a directory is about, by what its first file says.
+    ///
+    /// # Errors
+    ///
+    /// There is none, it is damaged or in another format, or the system refuses.
+    pub fn header(directory: &Path) -> Result<Header, JournalError> {
+        opening::header(directory)
+    }
+
     /// Opens the journal with faults injected before every write to it.
     ///
     /// # Errors

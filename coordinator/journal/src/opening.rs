@@ -100,6 +100,21 @@ pub(super) fn open(
     })
 }
 
+/// What the journal in a directory is about.
+pub(super) fn header(directory: &Path) -> Result<Header, JournalError> {
+    let mut headers = Headers { directory, stored: None };
+    match (headers.of_solve_json()?, headers.stored.take()) {
+        (_, Some(stored)) => Ok(stored),
+        (SolveJson::Version(found), None) => Err(headers.other_version(IDENTITY, found)),
+        (SolveJson::Missing, None) => {
+            Err(JournalError::NoJournal { directory: directory.to_owned() })
+        }
+        (SolveJson::Damaged | SolveJson::Whole, None) => {
+            Err(nothing_usable(directory, format!("{IDENTITY} is damaged")))
+        }
+    }
+}
+
 fn nothing_usable(directory: &Path, files: String) -> JournalError {
     JournalError::NothingUsable { directory: directory.to_owned(), files }
 }

@@ -23,7 +23,7 @@ pub use faults::{Fault, Faults};
 use jlpns_games::Move;
 use jlpns_search::{Findings, Job, SolvedPosition};
 use jlpns_solve::{
-    Event, LeaseId, Record, Refusal, Snapshot, Solve, SolveSettings, Subject, WorkerId,
+    Event, LeaseId, ProofId, Record, Refusal, Snapshot, Solve, SolveSettings, Subject, WorkerId,
 };
 use network::{ToCoordinator, ToWorker};
 use tracing::warn;
@@ -59,6 +59,8 @@ pub struct Report {
     pub elapsed: Duration,
     /// What it solved with much work.
     pub solved: Vec<SolvedPosition>,
+    /// Whether the certificate that comes with it shows what was found; `None` if there is none.
+    pub certificate: Option<bool>,
 }
 
 /// What runs the searches of a world, and what its workers say of them.
@@ -130,6 +132,7 @@ enum Happening {
         number: u64,
         findings: Box<Findings>,
         elapsed: Duration,
+        proof: Option<ProofId>,
     },
     Tick {
         life: u64,
@@ -286,10 +289,10 @@ impl<B: Behaviour> World<B> {
                 }
             }
             Happening::Committed { life } if life == self.coordinator.life => self.committed(),
-            Happening::OwnSearchEnds { life, number, findings, elapsed }
+            Happening::OwnSearchEnds { life, number, findings, elapsed, proof }
                 if life == self.coordinator.life =>
             {
-                self.tell(Event::Searched { number, findings: *findings, elapsed });
+                self.tell(Event::Searched { number, findings: *findings, elapsed, proof });
             }
             Happening::Tick { life } if life == self.coordinator.life => self.tick(),
             Happening::Fault(fault) => self.break_down(fault),

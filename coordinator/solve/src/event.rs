@@ -9,7 +9,7 @@ use jlpns_search::{Findings, Job, Question, SolvedPosition};
 
 use super::belief::Identity;
 use super::examine::Examined;
-use super::ids::{LeaseId, WorkerId};
+use super::ids::{LeaseId, ProofId, WorkerId};
 use super::notice::Notice;
 use super::record::{Record, Snapshot};
 
@@ -117,6 +117,8 @@ pub enum Event {
         findings: Findings,
         /// The time that it took.
         elapsed: Duration,
+        /// The certificate that shows it, if the job asked for one.
+        proof: Option<ProofId>,
     },
     /// The records up to this number are durable.
     Recorded {

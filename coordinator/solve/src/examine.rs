@@ -8,6 +8,7 @@ use jlpns_search::{Findings, Question};
 
 use crate::belief::Keys;
 use crate::findings::{self, FindingsError};
+use crate::ids::ProofId;
 
 /// Whoever can examine reports about the positions of a game.
 #[derive(Clone, Debug)]
@@ -22,8 +23,20 @@ pub struct Examined {
     question: Question,
     /// The keys of its position and of those one move on.
     keys: Keys,
-    /// Whether its findings have the form of effort numbers for its question.
+    /// Whether its findings have the form of effort numbers for its question, and its certificate, if it
+    /// has one, shows them.
     form: Result<(), FindingsError>,
+    /// The certificate that shows what it found.
+    proof: Option<ProofId>,
+}
+
+/// What a sound report is about, and what stands behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sound {
+    /// The keys of its positions.
+    pub keys: Keys,
+    /// The certificate that shows what it found.
+    pub proof: Option<ProofId>,
 }
 
 impl Examiner {
@@ -42,7 +55,7 @@ impl Examiner {
         let keys = self.keys(moves)?;
         let legal: Vec<Move> = keys.children.iter().map(|(mv, _)| *mv).collect();
         let form = findings::check(found, question, &legal);
-        Some(Examined { moves: moves.to_vec(), question, keys, form })
+        Some(Examined { moves: moves.to_vec(), question, keys, form, proof: None })
     }
 
     /// The keys of the position after `moves` and of those one move on. `None` if the moves are not
@@ -68,14 +81,25 @@ fn keys<G: Game>(game: &G, moves: &[Move]) -> Option<Keys> {
 }
 
 impl Examined {
+    /// The certificate that came with it was checked, and shows that what it found is true.
+    pub fn with_proof(self, proof: ProofId) -> Examined {
+        Examined { proof: Some(proof), ..self }
+    }
+
+    /// The certificate that came with it shows nothing, for this reason.
+    pub fn with_bad_certificate(self, why: String) -> Examined {
+        Examined { form: self.form.and(Err(FindingsError::Certificate(why))), ..self }
+    }
+
     /// Whether it was examined as the report about this job.
     pub(crate) fn is_about(&self, moves: &[Move], question: Question) -> bool {
         self.moves == moves && self.question == question
     }
 
-    /// The keys of its positions, if it has the form of effort numbers.
-    pub(crate) fn well_formed(self) -> Result<Keys, FindingsError> {
-        self.form.map(|()| self.keys)
+    /// What it is about, if it has the form of effort numbers.
+    pub(crate) fn sound(self) -> Result<Sound, FindingsError> {
+        let Examined { keys, proof, form, .. } = self;
+        form.map(|()| Sound { keys, proof })
     }
 }
 
@@ -101,10 +125,10 @@ mod tests {
         assert!(examined.is_about(&moves, question));
         assert!(!examined.is_about(&moves[..1], question));
         assert!(!examined.is_about(&moves, Question::Threshold(Threshold(2))));
-        assert_eq!(examined.well_formed().unwrap().children.len(), 4);
+        assert_eq!(examined.sound().unwrap().keys.children.len(), 4);
         assert_eq!(examiner.examine(&[Move(9)], question, &found), None, "there is no such move");
         let bounds = jlpns_games::Bounds { lower: Outcome(0), upper: Outcome(2) };
         let width = examiner.examine(&moves, Question::Value(bounds), &found).unwrap();
-        assert!(matches!(width.well_formed(), Err(FindingsError::Width { .. })));
+        assert!(matches!(width.sound(), Err(FindingsError::Width { .. })));
     }
 }

@@ -41,6 +41,12 @@ pub enum FindingsError {
         /// How many the job was to create at most.
         budget: u64,
     },
+    /// The certificate that came with it does not show what was found.
+    #[error("its certificate does not show what it says: {0}")]
+    Certificate(String),
+    /// The job asked for a certificate, and there is none.
+    #[error("it has no certificate, which its job asks for")]
+    NoCertificate,
     /// The best move is not legal.
     #[error("the best move, code {0}, is not legal")]
     BestMove(u16),

@@ -72,7 +72,7 @@ use dispatch::Dispatch;
 pub use event::{Action, Event, Refusal, Subject, WorkerInfo};
 pub use examine::{Examined, Examiner};
 pub use findings::{FindingsError, Place};
-pub use ids::{LeaseId, WorkerId};
+pub use ids::{LeaseId, ProofId, WorkerId};
 use jlpns_games::spec::MoveError;
 use jlpns_games::{Bounds, Threshold};
 use jlpns_search::SolvedPosition;
@@ -184,7 +184,7 @@ impl Solve {
     /// The proof tree of the answer, as far as claims and the tree know it: the positions that do not hold
     /// by the rules. What is below claims is not in it.
     pub fn proof_tree(&self) -> Vec<SolvedPosition> {
-        self.tree.proof_tree(self.belief.claims(), &self.answer())
+        self.tree.proof_tree(self.belief.claims(), &self.answer(), self.belief.confirm())
     }
 
     /// What can examine reports before they come to the solve.
@@ -218,8 +218,8 @@ impl Solve {
                 Ok(())
             }
             Event::Solved { worker, solved } => self.solved_elsewhere(worker, &solved),
-            Event::Searched { number, findings, elapsed } => {
-                self.searched(number, findings, elapsed);
+            Event::Searched { number, findings, elapsed, proof } => {
+                self.searched(number, findings, elapsed, proof);
                 Ok(())
             }
             Event::Recorded { through } => {
@@ -347,7 +347,8 @@ impl Solve {
 
     fn answer_counts(&mut self) -> bool {
         let answer = self.problem.answer(self.tree.root_efforts());
-        self.belief.answer_counts(|claims| self.tree.basis(claims, &answer))
+        let needs = self.belief.confirm();
+        self.belief.answer_counts(|claims| self.tree.basis(claims, &answer, needs))
     }
 
     fn notify(&mut self, notice: Notice) {

@@ -79,6 +79,7 @@ impl Problem {
             sub_search: self.settings.sub_search,
             initialisation: self.settings.initialisation,
             knowledge: self.settings.knowledge,
+            prove: false,
             growth: self.settings.growth(),
             epsilon: self.settings.epsilon,
             budget,

@@ -7,7 +7,7 @@ use jlpns_search::{Findings, Job, Question};
 
 use super::belief::{MachineId, Recheck, Rechecker, Why};
 use super::scheduler::Purpose;
-use super::{Action, LeaseId, Notice, Record, Report, Solve, WorkerId};
+use super::{Action, LeaseId, Notice, ProofId, Record, Report, Solve, WorkerId};
 
 /// Of so many leases one may be a sample of what others claim.
 const SAMPLE_SHARE: u64 = 4;
@@ -33,7 +33,8 @@ impl Solve {
                 let Some((number, recheck)) = self.belief.next_for(worker.machine, least) else {
                     break;
                 };
-                let job = self.problem.job_again(recheck);
+                let prove = self.belief.needs_proof(number);
+                let job = Job { prove, ..self.problem.job_again(recheck) };
                 let purpose = Purpose::Recheck(number);
                 let lease = dispatch.grant(id, purpose, job, now, &mut self.actions);
                 self.belief.recheck_taken(number, Rechecker::Lease(lease));
@@ -51,7 +52,8 @@ impl Solve {
         while self.belief.rechecks().own_searches() < most
             && let Some((number, recheck)) = self.belief.next_for_coordinator(&machines)
         {
-            let job = self.problem.job_again(recheck);
+            let prove = self.belief.needs_proof(number);
+            let job = Job { prove, ..self.problem.job_again(recheck) };
             self.belief.recheck_taken(number, Rechecker::Coordinator);
             self.actions.push(Action::Search { number, job });
             if answered && let Some(claims) = self.belief.tell_once_that_alone() {
@@ -61,9 +63,17 @@ impl Solve {
     }
 
     /// The coordinator's own search has ended.
-    pub(super) fn searched(&mut self, number: u64, found: Findings, elapsed: Duration) {
+    pub(super) fn searched(
+        &mut self,
+        number: u64,
+        found: Findings,
+        elapsed: Duration,
+        proof: Option<ProofId>,
+    ) {
+        let needs_proof = self.belief.needs_proof(number);
         let Some(wanted) = self.belief.own_search_ended(number) else { return };
-        if !found.efforts.iter().any(|pair| pair.is_solved()) {
+        let solved = found.efforts.iter().any(|pair| pair.is_solved());
+        if !solved || needs_proof && proof.is_none() {
             return self.recheck_used_up(number, Rechecker::Coordinator);
         }
         let report = Report {
@@ -73,6 +83,7 @@ impl Solve {
             question: Question::Threshold(Threshold(wanted.place.1)),
             findings: found,
             elapsed,
+            proof,
         };
         self.belief.recheck_taken(number, Rechecker::Lease(report.lease));
         self.record(Record::Report(report));

@@ -7,7 +7,7 @@ use jlpns_games::Move;
 use jlpns_search::{Findings, Question};
 
 use super::belief::{Claims, Identity, Machine, MachineId, ThresholdAt};
-use super::ids::LeaseId;
+use super::ids::{LeaseId, ProofId};
 
 /// Something that must not be forgotten. The records of a solve are numbered from 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +63,8 @@ pub struct Report {
     pub findings: Findings,
     /// The time that the sub-search took.
     pub elapsed: Duration,
+    /// The certificate that shows it, if one does.
+    pub proof: Option<ProofId>,
 }
 
 /// A solve at one moment.

@@ -5,7 +5,8 @@ use std::time::Duration;
 use jlpns_games::Move;
 use jlpns_search::{EffortPair, Findings, Question};
 
-use crate::belief::{Judgement, Keys, MachineId, Rechecker, ThresholdAt};
+use crate::belief::{Judgement, Keys, MachineId, Rechecker, ThresholdAt, Word};
+use crate::examine::Sound;
 use crate::ledger::{About, Unrecorded};
 use crate::out::Out;
 use crate::scheduler::Purpose;
@@ -65,6 +66,7 @@ impl Solve {
                 moves: lease.job.moves.clone(),
                 question: lease.job.question,
                 budget: lease.job.budget,
+                prove: lease.job.prove,
                 held,
             },
             // Leased by this solve before it was started anew: the seal shows that it was, and to
@@ -79,14 +81,20 @@ impl Solve {
                 if !self.problem.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
-                Told { purpose: None, moves, question, budget, held: false }
+                Told { purpose: None, moves, question, budget, prove: false, held: false }
             }
             Err(refusal) => return Err(refusal),
         };
-        let Told { purpose, moves, question, budget, held } = told;
+        let Told { purpose, moves, question, budget, prove, held } = told;
         let examined = examined.filter(|examined| examined.is_about(&moves, question));
-        let keys = match self.check(&moves, question, budget, &found, examined) {
-            Ok(keys) => keys,
+        let solved = found.efforts.iter().any(|pair| pair.is_solved());
+        let checked = self.check(&moves, question, budget, &found, examined);
+        let checked = checked.and_then(|sound| match sound.proof {
+            None if prove && solved => Err(FindingsError::NoCertificate),
+            _ => Ok(sound),
+        });
+        let Sound { keys, proof } = match checked {
+            Ok(sound) => sound,
             Err(error) => {
                 if held {
                     self.end_with_a_bad_report(id);
@@ -96,9 +104,7 @@ impl Solve {
         };
         self.dispatch.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         let node = match purpose {
-            Some(Purpose::Recheck(number))
-                if found.efforts.iter().all(|pair| !pair.is_solved()) =>
-            {
+            Some(Purpose::Recheck(number)) if !solved => {
                 self.ledger.end(id);
                 self.tally.note_work(found.nodes, elapsed);
                 self.recheck_used_up(number, Rechecker::Lease(id));
@@ -106,7 +112,7 @@ impl Solve {
             }
             Some(Purpose::Recheck(_)) => None,
             Some(Purpose::Frontier(node)) if held => Some(node),
-            _ if !self.is_news(&moves) => {
+            _ if proof.is_none() && !self.is_news(&moves) => {
                 self.ledger.end(id);
                 self.tally.note_work(found.nodes, elapsed);
                 return Ok(Taken::Done);
@@ -121,7 +127,8 @@ impl Solve {
         if dispatch.scheduler.workers().nth(1).is_some() {
             dispatch.affinity.note(&moves, worker);
         }
-        let report = Report { machine, lease: id, moves, question, findings: found, elapsed };
+        let report =
+            Report { machine, lease: id, moves, question, findings: found, elapsed, proof };
         let about = About { node, keys: Some(keys) };
         let report = Record::Report(report);
         self.ledger.add(report, Some((worker, id)), about, &mut self.actions);
@@ -147,7 +154,7 @@ impl Solve {
     }
 
     /// Checks that a report, or a partial one, has the form of effort numbers for its question;
-    /// gives the keys of its positions. What was examined for the same job need not be again.
+    /// gives what it is about. What was examined for the same job need not be again.
     pub(super) fn check(
         &self,
         moves: &[Move],
@@ -155,12 +162,12 @@ impl Solve {
         budget: u64,
         found: &Findings,
         examined: Option<Examined>,
-    ) -> Result<Keys, FindingsError> {
+    ) -> Result<Sound, FindingsError> {
         findings::check_count(found.nodes, budget)?;
         examined
             .or_else(|| self.problem.examiner.examine(moves, question, found))
             .expect("leases are on positions that the tree has reached by legal moves")
-            .well_formed()
+            .sound()
     }
 
     /// Numbers a record, and has it written if there is a journal; it counts once it is durable.
@@ -242,7 +249,12 @@ impl Solve {
     fn believe(&mut self, number: u64, report: &Report, node: Option<NodeRef>, keys: Keys) {
         let about = (&keys, &report.moves[..]);
         let first = report.question.thresholds().0;
-        let found = self.belief.take_in(number, report.machine, about, first, &report.findings);
+        let by = match report.proof {
+            // A certificate needs nobody's word.
+            Some(_) => Word::Proof,
+            None => Word::Of(report.machine),
+        };
+        let found = self.belief.take_in(number, by, about, first, &report.findings);
         self.belief.note_confirmed(&keys);
         let mut found_out = Vec::new();
         for finding in found {
@@ -351,6 +363,8 @@ struct Told {
     moves: Vec<Move>,
     question: Question,
     budget: u64,
+    /// Whether a certificate is wanted.
+    prove: bool,
     held: bool,
 }
 

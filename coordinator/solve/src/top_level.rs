@@ -6,7 +6,7 @@ use jlpns_search::efforts::Width;
 use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
 use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
 
-use crate::belief::{Basis, Claims, Proofs};
+use crate::belief::{Basis, Claims, Confirm, Proofs};
 
 /// What a position of the proof tree counts as work: as much as keeps it in a table.
 const WORK_OF_THE_PROOF_TREE: u32 = 1 << 20;
@@ -102,10 +102,16 @@ pub trait TopLevel: Send {
         question: Question,
         findings: &Findings,
     ) -> Findings;
-    /// What it rests on that the root reaches thresholds, or that it does not.
-    fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Basis;
+    /// What it rests on that the root reaches thresholds, or that it does not, if an answer needs this of
+    /// claims.
+    fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)], needs: Confirm) -> Basis;
     /// The positions of the proof tree of the same, but those that hold by the rules.
-    fn proof_tree(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Vec<SolvedPosition>;
+    fn proof_tree(
+        &self,
+        claims: &Claims,
+        answer: &[(Threshold, bool)],
+        needs: Confirm,
+    ) -> Vec<SolvedPosition>;
 }
 
 /// The top-level tree for a question about the position after `moves`.
@@ -333,14 +339,19 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         findings
     }
 
-    fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Basis {
-        let (mut proofs, mut root) = self.proofs(claims);
-        proofs.basis(&mut root, &self.prefix, answer)
+    fn basis(&self, claims: &Claims, answer: &[(Threshold, bool)], needs: Confirm) -> Basis {
+        let (proofs, mut root) = self.proofs(claims);
+        proofs.for_answer(needs).basis(&mut root, &self.prefix, answer)
     }
 
-    fn proof_tree(&self, claims: &Claims, answer: &[(Threshold, bool)]) -> Vec<SolvedPosition> {
-        let (mut proofs, mut root) = self.proofs(claims);
-        let settled = proofs.settled(&mut root, answer).into_iter();
+    fn proof_tree(
+        &self,
+        claims: &Claims,
+        answer: &[(Threshold, bool)],
+        needs: Confirm,
+    ) -> Vec<SolvedPosition> {
+        let (proofs, mut root) = self.proofs(claims);
+        let settled = proofs.for_answer(needs).settled(&mut root, answer).into_iter();
         let solved = |((key, threshold), holds)| {
             let threshold = Threshold(threshold);
             SolvedPosition { key, threshold, holds, work: WORK_OF_THE_PROOF_TREE }

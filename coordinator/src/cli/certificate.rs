@@ -1,28 +1,30 @@
-//! What `jlpns solve` is told about a certificate, and how it is made when the solve has ended.
+//! Certificates on the command line: of a solve that has just ended (`--certificate`), and of one that is
+//! kept in a journal (`jlpns certify`).
 
 use std::fs::{self, File};
+use std::io::BufReader;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
-use jlpns_certificate::{certify, is_certifiable};
+use jlpns_certificate::{CertifyError, certify, is_certifiable, learn_piece};
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Game, with_game};
 use jlpns_search::TranspositionTable;
 use jlpns_search::strategy::Claim;
-use jlpns_search::sub_search::EmbeddedSubSearches;
 use jlpns_solve::Solve;
-use jlpns_verify::Proved;
+use jlpns_verify::{Failure, Proved};
 use serde::Serialize;
 use tracing::{info, warn};
 
 use super::CommandError;
 use super::interrupt::Interrupt;
-use super::output::{grouped, rate};
+use super::output::{grouped, rate_of};
 use super::progress::Progress;
+use crate::proofs::ProofFolder;
 
-/// The flag.
+/// The flag of `solve` and `serve`.
 #[derive(Debug, clap::Args)]
 pub struct CertificateFlags {
     /// Write a certificate of the answer to this file: a proof that `jlpns verify` and programs of
@@ -42,30 +44,35 @@ pub struct Certificate {
     sha256: String,
 }
 
+/// What a certificate can be made from beside the solve.
+pub struct Known<'a> {
+    /// What the searches of this process have left.
+    pub table: Option<&'a TranspositionTable>,
+    /// The certificates of jobs.
+    pub proofs: Option<&'a ProofFolder>,
+    /// How many threads to use.
+    pub threads: u32,
+    /// The bytes that a table may take if there is none, and positions that are still to be written.
+    pub memory: u64,
+}
+
 impl CertificateFlags {
-    /// Whether one is wanted; errors if there can be none, before anything is searched.
-    pub fn check(&self, spec: &GameSpec) -> Result<(), CommandError> {
-        let Some(file) = &self.certificate else { return Ok(()) };
-        let refused = |why: String| {
-            CommandError::bad_value("--certificate", &file.display().to_string(), why)
-        };
-        if !is_certifiable(spec) {
-            return Err(refused(format!("there are no certificates for {spec} yet")));
-        }
-        // A solve of days is not to end with a sentence about a directory.
-        let unfinished = unfinished(file);
-        File::create(&unfinished).map_err(|error| refused(error.to_string()))?;
-        fs::remove_file(&unfinished).map_err(|error| refused(error.to_string()))
+    /// Whether one is wanted.
+    pub fn is_wanted(&self) -> bool {
+        self.certificate.is_some()
     }
 
-    /// Makes the certificate of a solve that has ended, from what its searches have left. None if none is
-    /// wanted, or there is nothing to certify.
+    /// Errors if one is wanted and there can be none, before anything is searched.
+    pub fn check(&self, spec: &GameSpec) -> Result<(), CommandError> {
+        self.certificate.as_ref().map_or(Ok(()), |file| check(file, "--certificate", spec))
+    }
+
+    /// Makes the certificate of a solve that has ended. None if none is wanted, or there is nothing to
+    /// certify.
     pub fn make(
         &self,
         solve: &Solve,
-        searches: &EmbeddedSubSearches,
-        slots: u32,
-        memory: u64,
+        known: &Known<'_>,
         progress: &Progress,
     ) -> anyhow::Result<Option<Certificate>> {
         let Some(file) = &self.certificate else { return Ok(None) };
@@ -73,64 +80,133 @@ impl CertificateFlags {
             warn!("there is no certificate, because the solve has not ended");
             return Ok(None);
         }
-        let settings = solve.settings();
-        let claims = claims_of(solve);
-        if claims.is_empty() {
-            warn!("there is no certificate, because the answer is clear without a move");
-            return Ok(None);
+        make(file, solve, known, progress)
+    }
+}
+
+/// Errors if there can be no certificate of a game in this file.
+pub fn check(file: &Path, flag: &str, spec: &GameSpec) -> Result<(), CommandError> {
+    let refused = |why: String| CommandError::bad_value(flag, &file.display().to_string(), why);
+    if !is_certifiable(spec) {
+        return Err(refused(format!("there are no certificates for {spec} yet")));
+    }
+    // A solve of days is not to end with a sentence about a directory.
+    let unfinished = unfinished(file);
+    File::create(&unfinished).map_err(|error| refused(error.to_string()))?;
+    fs::remove_file(&unfinished).map_err(|error| refused(error.to_string()))
+}
+
+/// Makes the certificate of a solve that has ended with an answer; none if there is nothing to certify.
+pub fn make(
+    file: &Path,
+    solve: &Solve,
+    known: &Known<'_>,
+    progress: &Progress,
+) -> anyhow::Result<Option<Certificate>> {
+    let claims = claims_of(solve);
+    if claims.is_empty() {
+        warn!("there is no certificate, because the answer is clear without a move");
+        return Ok(None);
+    }
+    info!("making the certificate");
+    // The solve has ended, so a signal loses nothing but the certificate.
+    let interrupt = Interrupt::listen(None)?;
+    let begun = Instant::now();
+    let making = Making { solve, known, claims, interrupt, progress, begun };
+    let unfinished = unfinished(file);
+    let made = making.write(&unfinished);
+    progress.finish();
+    let made = made.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
+    fs::rename(&unfinished, file).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(Some(Certificate {
+        file: file.display().to_string(),
+        claim: made.header.claim(),
+        positions: made.positions,
+        bytes: fs::metadata(file)?.len(),
+        seconds: begun.elapsed().as_secs_f64(),
+        sha256: made.sha256,
+    }))
+}
+
+/// A certificate in the making.
+struct Making<'a> {
+    solve: &'a Solve,
+    known: &'a Known<'a>,
+    claims: Vec<Claim>,
+    interrupt: Interrupt,
+    progress: &'a Progress,
+    begun: Instant,
+}
+
+impl Making<'_> {
+    /// Makes it of all that is known. Some of that rests on the word of workers; if it leads nowhere, of what
+    /// is proved alone.
+    fn write(&self, output: &Path) -> anyhow::Result<Proved> {
+        let made;
+        let table = match self.known.table {
+            Some(table) => table,
+            None => {
+                made = self.new_table()?;
+                &made
+            }
+        };
+        // The searches have left what they know below the jobs; this leads there.
+        self.solve.proof_tree().iter().for_each(|solved| table.learn(solved));
+        self.learn_proofs(table)?;
+        match self.certify(table, output) {
+            Err(CertifyError::Failed(Failure::Fails(why))) => {
+                warn!("something that was believed is not true, so it is searched anew: {why}");
+                let table = self.new_table()?;
+                self.learn_proofs(&table)?;
+                Ok(self.certify(&table, output)?)
+            }
+            made => Ok(made?),
         }
-        info!("making the certificate");
-        // The solve has ended, so a signal loses nothing but the certificate.
-        let interrupt = Interrupt::listen(None)?;
-        let begun = Instant::now();
-        let unfinished = unfinished(file);
-        let with_table = |table: &TranspositionTable| -> anyhow::Result<Proved> {
-            let mut output = File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .open(&unfinished)
-                .with_context(|| format!("cannot write {}", unfinished.display()))?;
-            let threads = NonZero::new(slots as usize).unwrap_or(NonZero::<usize>::MIN);
-            let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-            let of_machine = jlpns_verify::Settings { threads, memory, ..Default::default() };
-            // The searches have left what they know below the jobs; this leads there.
-            solve.proof_tree().iter().for_each(|solved| table.learn(solved));
-            let stopped = || interrupt.is_asked();
-            let mut shown = Shown { progress: progress.clone(), positions: 0, begun };
-            let (spec, moves) = (&settings.spec, &settings.moves);
-            let made = certify(
-                spec,
-                moves,
-                &claims,
-                table,
-                &stopped,
-                &mut output,
-                &of_machine,
-                &mut shown,
-            )?;
-            output.sync_all()?;
-            Ok(made)
+    }
+
+    fn new_table(&self) -> anyhow::Result<TranspositionTable> {
+        Ok(TranspositionTable::with_bytes(self.known.memory)?)
+    }
+
+    fn settings(&self) -> jlpns_verify::Settings {
+        let threads = NonZero::new(self.known.threads as usize).unwrap_or(NonZero::<usize>::MIN);
+        let memory = usize::try_from(self.known.memory).unwrap_or(usize::MAX);
+        jlpns_verify::Settings { threads, memory, ..Default::default() }
+    }
+
+    /// Takes in what jobs have proved.
+    fn learn_proofs(&self, table: &TranspositionTable) -> anyhow::Result<()> {
+        let Some(proofs) = self.known.proofs else { return Ok(()) };
+        for file in proofs.files()? {
+            let piece = File::open(&file)
+                .with_context(|| format!("cannot read {}", file.display()))
+                .map(BufReader::new)?;
+            let learnt = learn_piece(piece, &self.solve.settings().spec, table, &self.settings());
+            if let Err(error) = learnt {
+                // It was whole when it was written. What it would have told is searched again, and what
+                // it told wrongly leads nowhere.
+                warn!("{} is not used: {error}", file.display());
+            }
+        }
+        Ok(())
+    }
+
+    fn certify(&self, table: &TranspositionTable, output: &Path) -> Result<Proved, CertifyError> {
+        let cannot = |error: std::io::Error| {
+            Failure::Trouble(format!("cannot write {}: {error}", output.display()))
         };
-        let made = searches.with_table(with_table);
-        let made = match made {
-            Some(made) => made,
-            // These sub-searches keep no table.
-            None => with_table(&TranspositionTable::with_bytes(memory)?),
-        };
-        progress.finish();
-        let made = made.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
-        fs::rename(&unfinished, file)
-            .with_context(|| format!("cannot write {}", file.display()))?;
-        Ok(Some(Certificate {
-            file: file.display().to_string(),
-            claim: made.header.claim(),
-            positions: made.positions,
-            bytes: fs::metadata(file)?.len(),
-            seconds: begun.elapsed().as_secs_f64(),
-            sha256: made.sha256,
-        }))
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(true);
+        let mut file = options.open(output).map_err(cannot)?;
+        let mut shown = Shown { progress: self.progress.clone(), positions: 0, begun: self.begun };
+        let interrupt = &self.interrupt;
+        let stopped = || interrupt.is_asked();
+        let (settings, claims) = (self.solve.settings(), &self.claims);
+        let (spec, moves, of_machine) = (&settings.spec, &settings.moves, self.settings());
+        let made =
+            certify(spec, moves, claims, table, &stopped, &mut file, &of_machine, &mut shown)?;
+        file.sync_all().map_err(cannot)?;
+        Ok(made)
     }
 }
 
@@ -144,7 +220,7 @@ impl Certificate {
             grouped(self.positions),
             grouped(self.bytes),
             self.seconds,
-            rate(self.positions, self.seconds).replace("nodes", "positions"),
+            rate_of(self.positions, "positions", self.seconds),
             self.sha256
         )
     }

@@ -1,16 +1,20 @@
 //! What `jlpns solve` and `jlpns serve` are told about keeping a solve on disk.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use jlpns_certificate::is_certifiable;
 use jlpns_games::spec::GameSpec;
 use jlpns_journal::JournalError;
+use jlpns_solve::belief::Confirm;
 use jlpns_solve::{Solve, SolveSettings};
 use tracing::{info, warn};
 
 use super::CommandError;
 use super::output::grouped;
 use crate::driver::{Driver, DriverConfig};
+use crate::proofs::ProofFolder;
 use crate::recorder::{RecorderError, take_up};
 
 /// Heartbeats in the length of a lease: some may be lost.
@@ -35,9 +39,18 @@ impl KeepingFlags {
     pub fn driver(&self, settings: SolveSettings) -> Result<Driver, CommandError> {
         let mut config = DriverConfig::new(settings.spec.to_string());
         config.heartbeat_interval = settings.lease_length / HEARTBEATS;
+        let wants_proofs = settings.belief.confirm == Confirm::Proof;
+        if wants_proofs && !is_certifiable(&settings.spec) {
+            return Err(CommandError::BadInput(format!(
+                "there are no certificates for {} yet, so nothing can be confirmed by proof",
+                settings.spec
+            )));
+        }
         let Some(directory) = &self.data else {
+            let proofs = wants_proofs.then(|| ProofFolder::temporary(settings.spec.clone()));
             let solve = Solve::new(settings).map_err(|e| CommandError::BadInput(e.to_string()))?;
-            return Ok(Driver::new(solve, None, config));
+            let proofs = proofs.transpose()?.map(Arc::new);
+            return Ok(Driver::with_proofs(solve, None, proofs, config));
         };
         let taken =
             take_up(directory, config.solve_id.clone(), settings).map_err(|error| match error {
@@ -59,7 +72,10 @@ impl KeepingFlags {
             );
         }
         config.solve_id = taken.solve_id;
-        Ok(Driver::new(taken.solve, Some(taken.recorder), config))
+        // An earlier run may have kept some.
+        let spec = taken.solve.settings().spec.clone();
+        let proofs = Some(Arc::new(ProofFolder::beside_journal(spec, directory)?));
+        Ok(Driver::with_proofs(taken.solve, Some(taken.recorder), proofs, config))
     }
 
     /// What is lost when the run is stopped now: a warning for the user who presses Ctrl-C.

@@ -6,7 +6,8 @@
 //! - `search`: `jlpns search`, one search in this process.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
-//! - `certificate`: the certificate of a solve; `verify`: `jlpns verify`, which checks one.
+//! - `certificate`: the certificate of a solve; `certify`: `jlpns certify`, which makes one of a journal;
+//!   `verify`: `jlpns verify`, which checks one.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
@@ -19,6 +20,7 @@ mod admission;
 mod ask;
 mod bench;
 mod certificate;
+mod certify;
 mod confirm;
 mod constants;
 mod files;
@@ -68,6 +70,8 @@ enum Command {
     Simulate(simulate::SimulateFlags),
     /// Measure searches and solves against a plain alpha-beta
     Bench(bench::BenchFlags),
+    /// Make the certificate of a solve that is kept in a journal and has ended
+    Certify(certify::CertifyFlags),
     /// Check a certificate, by the rules alone
     Verify(jlpns_verify::command::Arguments),
     /// Print the state of a running solve
@@ -170,6 +174,7 @@ pub fn run(games: &Games) -> End {
         Command::Search(flags) => search::run(&flags, games),
         Command::Simulate(flags) => simulate::run(&flags, games),
         Command::Bench(flags) => bench::run(&flags, games),
+        Command::Certify(flags) => certify::run(&flags, games),
         Command::Verify(arguments) => Ok(verify::run(&arguments)),
         Command::Status(flags) => status::run(&flags),
         Command::Workers(flags) => workers::run(&flags),

@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use super::admission::AdmissionFlags;
+use super::certificate::{CertificateFlags, Known};
 use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
@@ -56,6 +57,9 @@ pub struct ServeFlags {
     #[command(flatten)]
     confirm: ConfirmFlags,
 
+    #[command(flatten)]
+    certificate: CertificateFlags,
+
     /// Let what one worker has solved go into the tables of the others: many workers are much faster
     /// then, but must all be trusted, as one that believes others cannot confirm what they claim
     #[arg(long, value_name = "BOOL", default_value_t = false, env = "JLPNS_SHARE")]
@@ -71,12 +75,13 @@ impl ServeFlags {
     /// What must be confirmed if `--confirm` is not given.
     fn default_confirm(&self) -> Result<Confirm, CommandError> {
         match self.confirm.confirm {
-            Some(confirm) if self.share && confirm != Confirm::None => {
+            Some(confirm @ (Confirm::Answer | Confirm::Sample)) if self.share => {
                 Err(CommandError::BadInput(format!(
                     "'--confirm {confirm}' does not go with '--share': a worker that believes what \
                      others have solved cannot confirm it; leave one of them out",
                 )))
             }
+            _ if self.certificate.is_wanted() => Ok(Confirm::Proof),
             _ => Ok(if self.share { Confirm::None } else { Confirm::Answer }),
         }
     }
@@ -85,6 +90,7 @@ impl ServeFlags {
 /// Serves until the game is solved, or until a signal comes.
 pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     let mut settings = flags.settings.settings(flags.memory, flags.keeping.is_kept(), games)?;
+    flags.certificate.check(&settings.spec)?;
     settings.leases_ahead = true;
     settings.await_workers = flags.await_workers as usize;
     settings.lease_length = flags.lease;
@@ -104,6 +110,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         .block_on(TcpListener::bind(flags.listen))
         .with_context(|| format!("cannot listen on {}", flags.listen))?;
     let driver = flags.keeping.driver(settings)?;
+    let proofs = driver.proofs();
     let solve = runtime.block_on(async {
         let scheme = read.scheme();
         info!("solving {spec}; listening on {scheme}://{}", listener.local_addr()?);
@@ -117,5 +124,9 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     {
         info!("{hint}");
     }
-    Ok(Report::new(&solve, &progress).print(flags.settings.output, || Ok(None))?)
+    Ok(Report::new(&solve, &progress).print(flags.settings.output, || {
+        let (threads, memory) = (values::cores(), flags.memory);
+        let known = Known { table: None, proofs: proofs.as_deref(), threads, memory };
+        flags.certificate.make(&solve, &known, &progress)
+    })?)
 }

@@ -8,7 +8,7 @@ use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use tracing::info;
 
-use super::certificate::CertificateFlags;
+use super::certificate::{CertificateFlags, Known};
 use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
@@ -56,6 +56,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     let progress = Progress::start("warn,jlpns_coordinator::cli=info");
     let searching = Arc::new(EmbeddedSubSearches::new(settings.spec.clone()));
     let driver = flags.keeping.driver(settings)?;
+    let proofs = driver.proofs();
     let slots = flags.slots.unwrap_or_else(values::cores);
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
@@ -81,6 +82,9 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     }
     let report = Report::new(&solve, &progress);
     Ok(report.print(flags.settings.output, || {
-        flags.certificate.make(&solve, &searches, slots, memory, &progress)
+        // Other sub-searches keep no table.
+        let table = searches.table();
+        let known = Known { table, proofs: proofs.as_deref(), threads: slots, memory };
+        flags.certificate.make(&solve, &known, &progress)
     })?)
 }

@@ -65,9 +65,12 @@ pub fn selection() -> impl TypedValueParser<Value = Selection> {
     ])
 }
 
-/// `answer`, `sample` or `none`.
+/// `answer`, `sample`, `none` or `proof`.
 pub fn confirm() -> impl TypedValueParser<Value = Confirm> {
-    one_of([Confirm::Answer, Confirm::Sample, Confirm::None].map(|what| (what.name(), what)))
+    one_of(
+        [Confirm::Answer, Confirm::Sample, Confirm::None, Confirm::Proof]
+            .map(|what| (what.name(), what)),
+    )
 }
 
 /// The game. Not read by clap, which would repeat a text of any length in its message.

@@ -6,9 +6,13 @@ use std::time::Duration;
 
 use jlpns_proto::v1;
 use jlpns_search::Findings;
-use jlpns_solve::{Event, Examiner, LeaseId, Order, OrderError, SolveStatus, WorkerId, WorkerInfo};
+use jlpns_solve::{
+    Event, Examiner, LeaseId, Order, OrderError, ProofId, SolveStatus, WorkerId, WorkerInfo,
+};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
+
+use crate::proofs::ProofFolder;
 
 /// How many commands may wait for the driver before the streams that send them wait too.
 const COMMANDS: usize = 1024;
@@ -35,7 +39,7 @@ pub(crate) enum DriverCommand {
     /// A worker's stream has ended.
     Leave { worker: WorkerId },
     /// A search of the coordinator's own has ended.
-    Searched { number: u64, findings: Findings, elapsed: Duration },
+    Searched { number: u64, findings: Findings, elapsed: Duration, proof: Option<ProofId> },
     /// A client orders something about the workers of a name.
     Order { name: String, order: Order, reply: oneshot::Sender<Result<usize, OrderError>> },
     /// A client asks for the status.
@@ -48,6 +52,7 @@ pub struct DriverHandle {
     commands: mpsc::Sender<DriverCommand>,
     next_worker: Arc<AtomicU64>,
     examiner: Examiner,
+    proofs: Option<Arc<ProofFolder>>,
 }
 
 /// The driver is gone: the solve has ended.
@@ -57,10 +62,13 @@ pub struct DriverGone;
 
 impl DriverHandle {
     /// The way to a driver that is about to run, and the driver's end of it.
-    pub(super) fn new(examiner: Examiner) -> (DriverHandle, mpsc::Receiver<DriverCommand>) {
+    pub(super) fn new(
+        examiner: Examiner,
+        proofs: Option<Arc<ProofFolder>>,
+    ) -> (DriverHandle, mpsc::Receiver<DriverCommand>) {
         let (commands, from_handles) = mpsc::channel(COMMANDS);
         let next_worker = Arc::new(AtomicU64::new(1));
-        (DriverHandle { commands, next_worker, examiner }, from_handles)
+        (DriverHandle { commands, next_worker, examiner, proofs }, from_handles)
     }
 
     /// The state of the solve.
@@ -93,6 +101,11 @@ impl DriverHandle {
     /// What can examine a report before it comes to the driver.
     pub(crate) fn examiner(&self) -> &Examiner {
         &self.examiner
+    }
+
+    /// Where certificates of jobs are kept, if any are wanted.
+    pub(crate) fn proofs(&self) -> Option<&Arc<ProofFolder>> {
+        self.proofs.as_ref()
     }
 
     pub(crate) fn new_worker(&self) -> WorkerId {

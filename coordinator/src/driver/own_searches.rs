@@ -6,13 +6,16 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
 
+use jlpns_certificate::{FoundByJob, run_job};
 use jlpns_games::spec::GameSpec;
 use jlpns_search::search::Observer;
 use jlpns_search::searcher::{STACK_BYTES, Searcher, Searching};
 use jlpns_search::sub_search::EmbeddedSubSearches;
 use jlpns_search::{Findings, Job};
+use jlpns_solve::ProofId;
 
 use super::handle::{DriverCommand, DriverHandle};
+use crate::proofs::ProofFolder;
 
 /// The memory of all of them together, in bytes; it is taken as they need it.
 const MEMORY: u64 = 256 << 20;
@@ -21,6 +24,8 @@ const MEMORY: u64 = 256 << 20;
 pub(super) struct OwnSearches {
     searching: EmbeddedSubSearches,
     spec: GameSpec,
+    /// Where the certificates go that are asked for.
+    proofs: Option<Arc<ProofFolder>>,
     searcher: Option<Arc<dyn Searcher>>,
     driver: DriverHandle,
     stop: Arc<AtomicBool>,
@@ -30,10 +35,15 @@ pub(super) struct OwnSearches {
 
 impl OwnSearches {
     /// None yet, of this game.
-    pub fn new(spec: GameSpec, driver: DriverHandle) -> OwnSearches {
+    pub fn new(
+        spec: GameSpec,
+        proofs: Option<Arc<ProofFolder>>,
+        driver: DriverHandle,
+    ) -> OwnSearches {
         OwnSearches {
             searching: EmbeddedSubSearches::new(spec.clone()),
             spec,
+            proofs,
             searcher: None,
             driver,
             stop: Arc::default(),
@@ -69,16 +79,24 @@ impl OwnSearches {
         };
         let (driver, stop) = (self.driver.clone(), self.stop.clone());
         let trouble = self.trouble.clone();
+        let (spec, proofs) = (self.spec.clone(), self.proofs.clone());
         let run = move || {
             let begun = Instant::now();
-            match searcher.search(&job, &mut StopFlag(&stop)) {
-                Ok(findings) if !stop.load(Ordering::Relaxed) => {
+            let is_stopped = || stop.load(Ordering::Relaxed);
+            let found = run_job(&spec, &*searcher, &job, &mut StopFlag(&stop), &is_stopped);
+            let found = found.and_then(|found| {
+                let proof = kept(proofs.as_deref(), &job, &found)?;
+                Ok((found.findings, proof))
+            });
+            match found {
+                Ok((findings, proof)) if !is_stopped() => {
                     let elapsed = begun.elapsed();
                     // A driver that has gone needs no answer.
                     let _ = driver.send_from_thread(DriverCommand::Searched {
                         number,
                         findings,
                         elapsed,
+                        proof,
                     });
                 }
                 Ok(_) => {}
@@ -91,6 +109,23 @@ impl OwnSearches {
         thread.stack_size(STACK_BYTES).spawn(run).map_err(|error| error.to_string())?;
         Ok(())
     }
+}
+
+/// Keeps the certificate that a search has come with.
+fn kept(
+    proofs: Option<&ProofFolder>,
+    job: &Job,
+    found: &FoundByJob,
+) -> Result<Option<ProofId>, String> {
+    let Some((proofs, certificate)) = proofs.zip(found.certificate.as_ref()) else {
+        return Ok(None);
+    };
+    let keep = || {
+        let mut incoming = proofs.begin()?;
+        incoming.take(&certificate[..])?;
+        proofs.keep(incoming, &job.moves, job.question, &found.findings)
+    };
+    keep().map(Some).map_err(|error| error.to_string())
 }
 
 /// Stops a search when the driver does.

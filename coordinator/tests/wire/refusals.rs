@@ -41,7 +41,7 @@ async fn bad_hellos_are_refused() {
         }
         let batch = FromWorker::Batch(v1::WorkerBatch::default());
         let status = coordinator.open(batch).await.err().expect("no hello");
-        assert_eq!(status.message(), "the first message is a batch; it must be a hello");
+        assert_eq!(status.message(), "the first message is no hello; it must be one");
         assert_eq!(coordinator.status().await.most_workers, 0);
     })
     .await;

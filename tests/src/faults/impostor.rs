@@ -5,7 +5,7 @@ use std::time::Duration;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
-use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_proto::{MAX_PART, PROTOCOL_VERSION, v1};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{self, Sender};
 use tokio::time::timeout;
@@ -80,7 +80,22 @@ impl Impostor {
 
     /// Says something. A coordinator that has hung up does not hear it.
     pub fn say(&self, batch: v1::WorkerBatch) {
-        let message = v1::WorkerMessage { kind: Some(FromWorker::Batch(batch)) };
+        self.send(FromWorker::Batch(batch));
+    }
+
+    /// Reports with these bytes as the certificate.
+    pub fn report_with_certificate(&self, mut report: v1::Report, certificate: &[u8]) {
+        let lease_id = report.lease_id;
+        for part in certificate.chunks(MAX_PART) {
+            let bytes = part.to_vec();
+            self.send(FromWorker::Part(v1::CertificatePart { lease_id, bytes }));
+        }
+        report.certificate_bytes = Some(certificate.len() as u64);
+        self.say(v1::WorkerBatch { reports: vec![report], ..Default::default() });
+    }
+
+    fn send(&self, kind: FromWorker) {
+        let message = v1::WorkerMessage { kind: Some(kind) };
         let _ = self.runtime.block_on(self.outbound.send(message));
     }
 
@@ -129,5 +144,6 @@ pub fn lie(lease: &v1::Lease) -> v1::Report {
             budget: job.budget,
             seal: lease.seal,
         }),
+        certificate_bytes: None,
     }
 }

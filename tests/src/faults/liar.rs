@@ -77,6 +77,7 @@ impl Liar {
             findings: Some(v1::Findings::from(&findings)),
             elapsed_us: 1,
             subject: Some(v1::Subject { seal: lease.seal, ..v1::Subject::from(&job) }),
+            certificate_bytes: None,
         }
     }
 }

@@ -12,7 +12,7 @@ use jlpns_proto::convert::{WireError, at_most, in_range, solved_positions};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
-use jlpns_proto::{MAX_BATCH, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, v1};
+use jlpns_proto::{MAX_BATCH, MAX_MESSAGE_BYTES, MAX_PART, PROTOCOL_VERSION, v1};
 use jlpns_search::Job;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -20,7 +20,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 use tracing::{debug, info, warn};
 
-use super::{BatchEntry, Client, HeldLease, SessionEnd, Shutdown, WorkerEnd, WorkerError, reached};
+use super::{
+    BatchEntry, Client, FinalReport, HeldLease, SessionEnd, Shutdown, WorkerEnd, WorkerError,
+    reached,
+};
 use crate::slots::{JoinedSolve, Task};
 
 /// How long the coordinator may take to answer Hello.
@@ -70,8 +73,21 @@ impl From<Status> for Broken {
 
 impl Stream {
     async fn send(&mut self, batch: v1::WorkerBatch) -> Result<(), Broken> {
-        let message = v1::WorkerMessage { kind: Some(FromWorker::Batch(batch)) };
-        match self.outbound.send(message).await {
+        self.say(FromWorker::Batch(batch)).await
+    }
+
+    /// Sends a report after the parts of its certificate.
+    async fn send_proved(&mut self, report: &FinalReport) -> Result<(), Broken> {
+        let FinalReport { report, certificate } = report;
+        for part in certificate.iter().flat_map(|bytes| bytes.chunks(MAX_PART)) {
+            let (lease_id, bytes) = (report.lease_id, part.to_vec());
+            self.say(FromWorker::Part(v1::CertificatePart { lease_id, bytes })).await?;
+        }
+        self.send(v1::WorkerBatch { reports: vec![report.clone()], ..Default::default() }).await
+    }
+
+    async fn say(&mut self, kind: FromWorker) -> Result<(), Broken> {
+        match self.outbound.send(v1::WorkerMessage { kind: Some(kind) }).await {
             Ok(()) => Ok(()),
             Err(_) => Err(self.last_words().await),
         }
@@ -158,16 +174,20 @@ impl Client {
                     let mut batch = v1::WorkerBatch::default();
                     let mut next = Some(said);
                     let mut entries = 0;
+                    let mut proved = Vec::new();
                     while let Some(said) = next {
                         if let Some(entry) = self.note(said) {
-                            put(&mut batch, entry);
+                            put(&mut batch, &mut proved, entry);
                             entries += 1;
                         }
                         next = if entries < BATCH { self.said.try_recv().ok() } else { None };
                     }
                     batch.solved = self.solved();
-                    if entries > 0 || !batch.solved.is_empty() {
+                    if batch != v1::WorkerBatch::default() {
                         stream.send(batch).await?;
+                    }
+                    for report in &proved {
+                        stream.send_proved(report).await?;
                     }
                 }
                 _ = heartbeat.tick() => self.renew(&mut stream).await?,
@@ -240,8 +260,8 @@ impl Client {
                 searcher.keep_solved_from(welcome.solved_from);
             }
             let (id, generation) = (welcome.solve_id.clone(), self.generation);
-            self.solve = Some(Arc::new(JoinedSolve { id, generation, searcher }));
-            info!("connected: solving {spec} with {slots} slots");
+            self.solve = Some(Arc::new(JoinedSolve { id, generation, spec, searcher }));
+            info!("connected: solving {} with {slots} slots", welcome.spec);
         } else {
             info!("connected again: {} reports were kept", self.unacknowledged.len());
         }
@@ -257,10 +277,14 @@ impl Client {
     }
 
     async fn send_unacknowledged(&self, stream: &mut Stream) -> Result<(), Broken> {
-        let reports: Vec<v1::Report> = self.unacknowledged.values().cloned().collect();
-        for reports in reports.chunks(BATCH) {
-            let reports = reports.to_vec();
+        let (proved, plain): (Vec<_>, Vec<_>) =
+            self.unacknowledged.values().partition(|report| report.certificate.is_some());
+        for reports in plain.chunks(BATCH) {
+            let reports = reports.iter().map(|report| report.report.clone()).collect();
             stream.send(v1::WorkerBatch { reports, ..Default::default() }).await?;
+        }
+        for report in proved {
+            stream.send_proved(report).await?;
         }
         Ok(())
     }
@@ -336,8 +360,9 @@ impl Client {
     }
 }
 
-fn put(batch: &mut v1::WorkerBatch, entry: BatchEntry) {
+fn put(batch: &mut v1::WorkerBatch, proved: &mut Vec<FinalReport>, entry: BatchEntry) {
     match entry {
+        BatchEntry::Proved(report) => proved.push(report),
         BatchEntry::Progress(progress) => batch.progress.push(progress),
         BatchEntry::Report(report) => batch.reports.push(report),
         BatchEntry::Decline(decline) => batch.declines.push(decline),

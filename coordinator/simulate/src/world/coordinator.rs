@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use jlpns_solve::{Action, Event, LeaseId, Notice, Solve, WorkerId};
+use jlpns_solve::{Action, Event, LeaseId, Notice, ProofId, Solve, Subject, WorkerId};
 
 use super::disk::Disk;
 use super::network::ToWorker;
@@ -19,6 +19,9 @@ pub enum CoordinatorCost {
     /// This much.
     Fixed(Duration),
 }
+
+/// What certificates are kept as: their files are of no account here.
+const A_PROOF: ProofId = ProofId([1; 32]);
 
 /// The coordinator, from one crash to the next, and what outlives it.
 pub(super) struct Coordinator {
@@ -78,15 +81,24 @@ impl<B: Behaviour> World<B> {
     pub(super) fn take(&mut self, worker: WorkerId, report: Report) {
         let begins = self.now.max(self.coordinator.free_at);
         let clock = Instant::now();
-        let Report { lease, subject, findings, elapsed, solved } = report;
+        let Report { lease, subject, findings, elapsed, solved, certificate } = report;
         if !solved.is_empty() {
             self.tell(Event::Solved { worker, solved });
         }
+        let examined =
+            certificate.zip(self.coordinator.solve.as_ref()).and_then(|(holds, solve)| {
+                let Subject { moves, question, .. } = &subject;
+                let examined = solve.examiner().examine(moves, *question, &findings)?;
+                Some(match holds {
+                    true => examined.with_proof(A_PROOF),
+                    false => examined.with_bad_certificate("it is made up".to_owned()),
+                })
+            });
         self.tell(Event::Reported {
             worker,
             lease,
             subject: Some(subject),
-            examined: None,
+            examined,
             findings,
             elapsed,
         });
@@ -235,7 +247,10 @@ impl<B: Behaviour> World<B> {
                 let findings = Box::new(self.behaviour.search_here(&job)?);
                 let (life, elapsed) =
                     (self.coordinator.life, self.draws.pace().time(findings.nodes));
-                self.later(elapsed, Happening::OwnSearchEnds { life, number, findings, elapsed });
+                let solved = findings.efforts.iter().any(|pair| pair.is_solved());
+                let proof = (job.prove && solved).then_some(A_PROOF);
+                let ends = Happening::OwnSearchEnds { life, number, findings, elapsed, proof };
+                self.later(elapsed, ends);
             }
             Action::Notify(Notice::Regrown { .. }) => self.counts.regrown += 1,
             Action::Notify(_) => {}

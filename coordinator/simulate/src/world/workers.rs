@@ -151,9 +151,12 @@ impl<B: Behaviour> World<B> {
         self.used = self.used + used;
         let Some(findings) = found(search) else { return };
         let solved = self.behaviour.take_solved(index);
-        let (id, Job { moves, question, budget, .. }) = (lease.id, lease.job);
+        let (id, Job { moves, question, budget, prove, .. }) = (lease.id, lease.job);
+        let is_solved = findings.efforts.iter().any(|pair| pair.is_solved());
+        let certificate = (prove && is_solved).then_some(true);
         let subject = Subject { moves, question, budget, seal: lease.seal };
-        let report = Rc::new(Report { lease: id, subject, findings, elapsed: used.time, solved });
+        let elapsed = used.time;
+        let report = Rc::new(Report { lease: id, subject, findings, elapsed, solved, certificate });
         if self.faults.is_some() {
             self.workers[index].unacknowledged.insert(id, report.clone());
         }

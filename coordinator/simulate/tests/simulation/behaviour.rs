@@ -99,6 +99,11 @@ impl Behaviour for Searchers {
         } else {
             self.workers[worker].report(&report, life, &told, &mut self.rng)
         };
+        // Nobody can make a certificate of what is not so; a liar sends one all the same, or none.
+        let mut said = said;
+        if said.findings.efforts != report.findings.efforts || said.subject != report.subject {
+            said.certificate = [None, Some(false)][self.rng.random_range(0..2)];
+        }
         told.note_report(&said);
         if said == *report {
             return report;

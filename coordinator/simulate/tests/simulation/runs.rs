@@ -194,7 +194,7 @@ fn whatever_breaks_the_value_is_right_and_nothing_acknowledged_is_lost() {
         settings.merge = rng.random_range(0..4) > 0;
         settings.knowledge = rng.random_range(0..4) == 0;
         settings.belief.confirm =
-            pick(&mut rng, &[Confirm::None, Confirm::Sample, Confirm::Answer]);
+            pick(&mut rng, &[Confirm::None, Confirm::Sample, Confirm::Answer, Confirm::Proof]);
         settings.belief.sample = pick(&mut rng, &[0.01, 1.0]);
         settings.selection =
             pick(&mut rng, &[Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss]);
@@ -244,7 +244,17 @@ fn a_liar_is_found_out_and_what_it_said_does_not_count() {
 /// together under two names on one machine: the value is right, and the honest come to the end.
 #[test]
 fn no_adversary_makes_a_wrong_value_come_out() {
-    let all = on_all_cores(2_000, |mut rng| {
+    adversaries(2_000, Confirm::Answer);
+}
+
+/// Where everything is proved, any number of machines may lie in the same way.
+#[test]
+fn what_is_proved_needs_no_honest_majority() {
+    adversaries(600, Confirm::Proof);
+}
+
+fn adversaries(seeds: u64, confirm: Confirm) {
+    let all = on_all_cores(seeds, |mut rng| {
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
         settings.sub_search = pick(&mut rng, &[Algorithm::Pns, Algorithm::Gpns, Algorithm::Pn2]);
@@ -252,6 +262,7 @@ fn no_adversary_makes_a_wrong_value_come_out() {
         settings.knowledge = rng.random_range(0..4) == 0;
         settings.journal = rng.random_range(0..3) > 0;
         settings.belief.seed = rng.random();
+        settings.belief.confirm = confirm;
         let mut workers = workers(rng.random_range(2..7), &mut rng);
         let liars = rng.random_range(1..workers.len());
         let together = rng.random_range(0..2) == 0;
@@ -269,7 +280,7 @@ fn no_adversary_makes_a_wrong_value_come_out() {
             }
         }
         // Two machines that say the same are believed, so only one of them settles what is not true.
-        if !together {
+        if !together && confirm == Confirm::Answer {
             for worker in &mut workers[1..liars] {
                 worker.nature = pick(&mut rng, &[Nature::Counting, Nature::InProgress]);
             }

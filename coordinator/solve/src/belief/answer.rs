@@ -29,7 +29,7 @@ impl Belief {
             return false;
         }
         let basis = basis(&self.claims);
-        let counts = basis.open.is_empty() || self.confirm() != Confirm::Answer;
+        let counts = basis.open.is_empty() || !self.confirm().is_of_the_answer();
         if !counts {
             self.answer.awaited.extend(basis.open.iter().map(|open| open.place));
             self.want_for_answer(&basis.open);
@@ -47,8 +47,10 @@ impl Belief {
         let children = keys.children.iter().map(|(_, key)| *key);
         for key in children.chain([keys.position]) {
             let awaited = self.answer.awaited.range((key, 0)..=(key, u8::MAX));
-            let confirmed =
-                |at: &ThresholdAt| self.claims.get(*at).is_some_and(Claim::is_confirmed);
+            let confirm = self.confirm();
+            let confirmed = |at: &ThresholdAt| {
+                self.claims.get(*at).is_some_and(|claim| confirm.is_met_by(claim))
+            };
             let confirmed: Vec<ThresholdAt> = awaited.copied().filter(confirmed).collect();
             confirmed.iter().for_each(|at| {
                 self.answer.awaited.remove(at);
@@ -56,12 +58,12 @@ impl Belief {
         }
     }
 
-    /// How many claims the answer rests on, once there is one, and how many of them only one machine
-    /// stands behind by now.
+    /// How many claims the answer rests on, once there is one, and how many of them are still
+    /// to be confirmed or proved.
     pub fn answer_claims(&self) -> Option<(u64, u64)> {
         let basis = self.answer.basis.as_ref()?;
         let open = match self.confirm() {
-            Confirm::Answer => self.answer.awaited.len(),
+            Confirm::Answer | Confirm::Proof => self.answer.awaited.len(),
             Confirm::Sample | Confirm::None => basis.open.len(),
         };
         Some((basis.claims, open as u64))

@@ -35,6 +35,7 @@ impl Claims {
                 Standing::Claimed => (0, MachineId::COORDINATOR),
                 Standing::Contradicted { by } => (1, by),
                 Standing::Confirmed { by } => (2, by),
+                Standing::Proved => (3, MachineId::COORDINATOR),
             };
             out.extend(key.to_le_bytes());
             out.extend([threshold, u8::from(claim.holds), kind]);
@@ -67,6 +68,7 @@ impl Claims {
                 0 => Standing::Claimed,
                 1 => Standing::Contradicted { by: other },
                 2 => Standing::Confirmed { by: other },
+                3 => Standing::Proved,
                 _ => return Err(ClaimsError::Unsound),
             };
             let work = u64::from_le_bytes(take(&mut rest)?);
@@ -96,6 +98,7 @@ mod tests {
             Just(Standing::Claimed),
             (0u32..4).prop_map(|by| Standing::Contradicted { by: MachineId(by) }),
             (0u32..4).prop_map(|by| Standing::Confirmed { by: MachineId(by) }),
+            Just(Standing::Proved),
         ]
     }
 

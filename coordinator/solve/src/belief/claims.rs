@@ -24,6 +24,8 @@ pub enum Standing {
         /// That machine.
         by: MachineId,
     },
+    /// A certificate shows it that the coordinator has checked.
+    Proved,
 }
 
 /// That the value of a position reaches a threshold, or that it does not.
@@ -40,9 +42,10 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Whether more than one machine says so, or the coordinator itself.
+    /// Whether more than its machine stands behind it: another one, the coordinator, or a certificate.
     pub fn is_confirmed(&self) -> bool {
-        self.by == MachineId::COORDINATOR || matches!(self.standing, Standing::Confirmed { .. })
+        self.by == MachineId::COORDINATOR
+            || matches!(self.standing, Standing::Confirmed { .. } | Standing::Proved)
     }
 }
 
@@ -139,6 +142,10 @@ impl Claims {
             Standing::Confirmed { by } if claim.by == machine => {
                 // It stands without the machine that made it: by the word of the other alone.
                 (claim.by, claim.standing) = (by, Standing::Claimed);
+                true
+            }
+            Standing::Proved if claim.by == machine => {
+                claim.by = MachineId::COORDINATOR;
                 true
             }
             _ if claim.by == machine => {

@@ -31,18 +31,32 @@ pub enum Judgement {
     FoundOut(MachineId),
 }
 
+/// By what a report is known to be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// By the word of a machine.
+    Of(MachineId),
+    /// By a certificate of its position, which the coordinator has checked.
+    Proof,
+}
+
 impl Belief {
     /// Takes in a report that is durable: `first` is its first threshold, `number` that of its
-    /// record. What it settles is a claim of its machine, or confirms or contradicts another's.
+    /// record. What it settles is a claim of its machine, or confirms or contradicts another's; with a
+    /// certificate it is certain.
     pub fn take_in(
         &mut self,
         number: u64,
-        by: MachineId,
+        word: Word,
         (keys, moves): (&Keys, &[Move]),
         first: Threshold,
         findings: &Findings,
     ) -> Vec<Judgement> {
         let mut found = Vec::new();
+        let (by, standing) = match word {
+            Word::Of(machine) => (machine, Standing::Claimed),
+            Word::Proof => (MachineId::COORDINATOR, Standing::Proved),
+        };
         let mut about = vec![(keys.position, None, &findings.efforts[..])];
         if !findings.efforts.iter().all(|pair| pair.is_solved()) {
             self.claims.expand(keys.position);
@@ -56,7 +70,7 @@ impl Belief {
             let moves: Vec<Move> = moves.iter().copied().chain(mv).collect();
             for (place, holds) in verdicts(key, first, efforts) {
                 let drawn = self.is_drawn(number, place, by);
-                let claim = Claim { holds, by, work: findings.nodes, standing: Standing::Claimed };
+                let claim = Claim { holds, by, work: findings.nodes, standing };
                 found.extend(self.judge(place, claim, &moves, drawn));
                 if self.is_quarantined(by) {
                     return found;
@@ -100,13 +114,27 @@ impl Belief {
             for &liar in &liars {
                 found.extend(self.put_out(liar).then_some(Judgement::FoundOut(liar)));
             }
-            if liars.contains(&said.by) {
+            if said.standing == Standing::Proved {
+                // Also if it was the coordinator's own claim, who cannot be put out.
+                self.take_back(at);
+            } else if liars.contains(&said.by) {
                 return found;
             }
         }
         match self.claims.get(place).copied() {
+            Some(known) if said.standing == Standing::Proved => {
+                if let Standing::Contradicted { by: against } = known.standing {
+                    found.extend(self.put_out(against).then_some(Judgement::FoundOut(against)));
+                }
+                self.note_confirmation_of(&known);
+                self.claims.set_standing(place, Standing::Proved);
+                self.rechecks.remove(place);
+            }
             Some(known) if self.machines.are_independent(known.by, said.by) => {
                 if let Standing::Contradicted { by: against } = known.standing {
+                    if self.confirm() == Confirm::Proof {
+                        return found;
+                    }
                     if !self.machines.are_independent(against, said.by) {
                         return found;
                     }
@@ -114,16 +142,20 @@ impl Belief {
                 }
                 if !known.is_confirmed() {
                     self.claims.set_standing(place, Standing::Confirmed { by: said.by });
-                    self.machines.of_mut(known.by).confirmed += 1;
-                    self.confirmed += 1;
+                    self.note_confirmation_of(&known);
                 }
-                self.rechecks.remove(place);
+                // A second opinion is not the certificate that it may wait for.
+                if !self.rechecks.at(place).is_some_and(|wanted| self.asks_for_proof(wanted.why)) {
+                    self.rechecks.remove(place);
+                }
             }
             Some(_) => {}
             None => {
                 self.claims.insert(place, said);
                 self.machines.of_mut(said.by).claims += 1;
-                if self.rechecks.wants(place) {
+                if said.standing == Standing::Proved {
+                    self.rechecks.remove(place);
+                } else if self.rechecks.at(place).is_some() {
                     // The answer rests on this threshold without a claim of its own; from now on it
                     // is this machine's claim.
                     let parties = [Some(said.by), None];
@@ -137,19 +169,37 @@ impl Belief {
         found
     }
 
-    /// The machines that a contradiction shows to be wrong: those that contradict the coordinator,
-    /// a machine that contradicts itself, and one machine against two independent ones.
+    /// Notes that a claim is confirmed now, if it was not before.
+    fn note_confirmation_of(&mut self, claim: &Claim) {
+        if !claim.is_confirmed() {
+            self.machines.of_mut(claim.by).confirmed += 1;
+            self.confirmed += 1;
+        }
+    }
+
+    /// The machines that a contradiction shows to be wrong: those that contradict a certificate or the
+    /// coordinator, a machine that contradicts itself, and one machine against two independent ones.
     fn liars(&self, said: &Claim, other: &Claim) -> Vec<MachineId> {
         let independent = |one, two| self.machines.are_independent(one, two);
         let confirmed_by = match other.standing {
             Standing::Confirmed { by } => Some(by),
             _ => None,
         };
+        if other.standing == Standing::Proved {
+            return vec![said.by];
+        }
         if said.by == MachineId::COORDINATOR {
             return [Some(other.by), confirmed_by].into_iter().flatten().collect();
         }
         if said.by == other.by || other.by == MachineId::COORDINATOR {
             return vec![said.by];
+        }
+        if self.confirm() == Confirm::Proof {
+            // Machines are not outvoted where there will be a certificate.
+            return match other.standing {
+                Standing::Confirmed { by } if by == MachineId::COORDINATOR => vec![said.by],
+                _ => Vec::new(),
+            };
         }
         match other.standing {
             Standing::Confirmed { by } if by == MachineId::COORDINATOR => vec![said.by],

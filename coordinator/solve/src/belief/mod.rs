@@ -27,7 +27,7 @@ use answer::Answer;
 pub use bytes::ClaimsError;
 pub use claims::{Claim, Claims, Standing, ThresholdAt};
 use jlpns_games::Move;
-pub use judgement::Judgement;
+pub use judgement::{Judgement, Word};
 pub use machine::{Identity, Machine, MachineId, Machines};
 pub use proof::{Basis, Open, Proofs};
 pub use rechecks::{Parties, Recheck, Rechecker, Rechecks, Why};
@@ -45,15 +45,31 @@ pub enum Confirm {
     /// Whatever the answer rests on has been claimed by two machines, or by the coordinator itself.
     #[default]
     Answer,
+    /// Whatever the answer rests on is shown by a certificate that the coordinator has checked.
+    Proof,
 }
 
 impl Confirm {
+    /// Whether an answer counts that rests on this claim, if what it rests on matters at all.
+    pub fn is_met_by(self, claim: &Claim) -> bool {
+        match self {
+            Confirm::Proof => claim.standing == Standing::Proved,
+            Confirm::None | Confirm::Sample | Confirm::Answer => claim.is_confirmed(),
+        }
+    }
+
+    /// Whether all that an answer rests on must be made sure of.
+    const fn is_of_the_answer(self) -> bool {
+        matches!(self, Confirm::Answer | Confirm::Proof)
+    }
+
     /// Its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Confirm::None => "none",
             Confirm::Sample => "sample",
             Confirm::Answer => "answer",
+            Confirm::Proof => "proof",
         }
     }
 }
@@ -187,21 +203,42 @@ impl Belief {
         self.has_withdrawn = true;
     }
 
-    /// The next claim that a machine may search again.
+    /// The next claim that a machine may search again. What it has claimed itself it proves first: its
+    /// table may still know how.
     pub fn next_for(&self, machine: MachineId, least: Why) -> Option<(u64, &Recheck)> {
-        self.rechecks.next(least, |parties| self.may_recheck(machine, parties))
+        if self.is_quarantined(machine) {
+            return None;
+        }
+        let own = |why, parties: &Parties| self.asks_for_proof(why) && parties[0] == Some(machine);
+        let own = self.rechecks.next(least, own);
+        own.or_else(|| {
+            self.rechecks.next(least, |why, parties| self.may_recheck(machine, why, parties))
+        })
+    }
+
+    /// Whether the recheck with this number is to come with a certificate.
+    pub fn needs_proof(&self, number: u64) -> bool {
+        self.rechecks.get(number).is_some_and(|recheck| self.asks_for_proof(recheck.why))
+    }
+
+    /// Whether what is searched again for this reason is to come with a certificate: a sample is a second
+    /// opinion only.
+    fn asks_for_proof(&self, why: Why) -> bool {
+        self.confirm() == Confirm::Proof && why != Why::Sample
     }
 
     /// The next claim that no connected machine may search again, so that the coordinator must.
     pub fn next_for_coordinator(&self, connected: &[MachineId]) -> Option<(u64, &Recheck)> {
-        self.rechecks.next(Why::Sample, |parties| {
-            !connected.iter().any(|&machine| self.may_recheck(machine, parties))
+        self.rechecks.next(Why::Sample, |why, parties| {
+            !connected.iter().any(|&machine| self.may_recheck(machine, why, parties))
         })
     }
 
-    fn may_recheck(&self, machine: MachineId, parties: &Parties) -> bool {
+    fn may_recheck(&self, machine: MachineId, why: Why, parties: &Parties) -> bool {
         let independent = |party: &MachineId| self.machines.are_independent(*party, machine);
-        parties.iter().flatten().all(independent) && !self.is_quarantined(machine)
+        // A certificate is as good from whoever makes it.
+        (self.asks_for_proof(why) || parties.iter().flatten().all(independent))
+            && !self.is_quarantined(machine)
     }
 
     /// Notes the lease or the own search by which a claim is searched again.

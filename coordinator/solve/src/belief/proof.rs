@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jlpns_games::{Game, Move, MoveList, Player, Threshold};
 
+use super::Confirm;
 use super::claims::{Claim, Claims, ThresholdAt};
 
 /// Something that an answer rests on and that only one machine has claimed.
@@ -29,7 +30,8 @@ pub struct Open {
 pub struct Basis {
     /// How many claims.
     pub claims: u64,
-    /// How many of them more than one machine stands behind.
+    /// How many of them need nothing more: more than one machine stands behind them, or, if the answer is to
+    /// be proved, a certificate.
     pub confirmed: u64,
     /// The others.
     pub open: Vec<Open>,
@@ -43,6 +45,8 @@ pub struct Proofs<'a, G: Game> {
     knowledge: bool,
     /// The key of the root, which was expanded with all of its moves.
     root: u128,
+    /// What an answer needs of the claims that it rests on.
+    needs: Confirm,
     verdicts: BTreeMap<ThresholdAt, Option<bool>>,
     costs: BTreeMap<(ThresholdAt, bool), Option<u64>>,
 }
@@ -51,7 +55,13 @@ impl<'a, G: Game> Proofs<'a, G> {
     /// For a tree with its root at the position with this key.
     pub fn new(game: &'a G, claims: &'a Claims, knowledge: bool, root: G::Key) -> Proofs<'a, G> {
         let (verdicts, costs) = (BTreeMap::new(), BTreeMap::new());
-        Proofs { game, claims, knowledge, root: root.into(), verdicts, costs }
+        let needs = Confirm::default();
+        Proofs { game, claims, knowledge, root: root.into(), needs, verdicts, costs }
+    }
+
+    /// The same, of an answer that needs this of the claims that it rests on.
+    pub fn for_answer(self, needs: Confirm) -> Proofs<'a, G> {
+        Proofs { needs, ..self }
     }
 
     /// Whether the value of a position reaches a threshold, if that is settled.
@@ -140,11 +150,11 @@ impl<'a, G: Game> Proofs<'a, G> {
         moves
     }
 
-    /// The best that stands directly behind a threshold: a confirmed claim, else the one with least
-    /// work.
+    /// The best that stands directly behind a threshold: a claim that needs nothing more, else the one with
+    /// least work.
     fn claim(&self, key: u128, threshold: Threshold, holds: bool) -> Option<(ThresholdAt, Claim)> {
         let implying = self.claims.implying(key, threshold).filter(|(_, c)| c.holds == holds);
-        let best = implying.min_by_key(|(_, claim)| (!claim.is_confirmed(), claim.work));
+        let best = implying.min_by_key(|(_, claim)| (!self.needs.is_met_by(claim), claim.work));
         best.map(|(place, claim)| (place, *claim))
     }
 
@@ -160,7 +170,7 @@ impl<'a, G: Game> Proofs<'a, G> {
         }
         let key: u128 = self.game.key(position).into();
         let direct = self.claim(key, threshold, holds);
-        if direct.is_some_and(|(_, claim)| claim.is_confirmed()) {
+        if direct.is_some_and(|(_, claim)| self.needs.is_met_by(&claim)) {
             return Some(0);
         }
         let direct = direct.map(|(_, claim)| claim.work.saturating_add(1));
@@ -224,7 +234,7 @@ impl<'a, G: Game> Proofs<'a, G> {
             return;
         }
         let direct = self.claim(key, threshold, holds);
-        let confirmed = direct.is_some_and(|(_, claim)| claim.is_confirmed());
+        let confirmed = direct.is_some_and(|(_, claim)| self.needs.is_met_by(&claim));
         let below = if confirmed { None } else { self.cost_below(key, position, threshold, holds) };
         let cheaper_below = below
             .filter(|&below| direct.is_none_or(|(_, claim)| below < claim.work.saturating_add(1)));

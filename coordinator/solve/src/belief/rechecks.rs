@@ -88,9 +88,9 @@ impl Rechecks {
         self.counts[why as usize]
     }
 
-    /// Whether something is to be searched again there.
-    pub fn wants(&self, at: ThresholdAt) -> bool {
-        self.numbers.contains_key(&at)
+    /// What is to be searched again there.
+    pub fn at(&self, place: ThresholdAt) -> Option<&Recheck> {
+        self.all.get(self.numbers.get(&place)?)
     }
 
     /// How many there are.
@@ -178,9 +178,9 @@ impl Rechecks {
 
     /// The first recheck that waits and whose parties `may` allow, for a reason at least as urgent as
     /// `least`.
-    pub fn next(&self, least: Why, may: impl Fn(&Parties) -> bool) -> Option<(u64, &Recheck)> {
+    pub fn next(&self, least: Why, may: impl Fn(Why, &Parties) -> bool) -> Option<(u64, &Recheck)> {
         let groups = self.groups.iter().take_while(|((why, _), _)| *why <= least);
-        let open = groups.filter(|((_, parties), _)| may(parties));
+        let open = groups.filter(|((why, parties), _)| may(*why, parties));
         // Of one reason the oldest.
         let first = open
             .filter_map(|((why, _), numbers)| Some((*why, *numbers.first()?)))
@@ -278,7 +278,7 @@ mod tests {
                     let waiting = |recheck: &&Recheck| recheck.out.is_none() && may(&recheck.parties);
                     let by_hand = rechecks.all.iter().filter(|(_, recheck)| waiting(recheck));
                     let by_hand = by_hand.min_by_key(|(number, recheck)| (recheck.why, **number));
-                    let next = rechecks.next(Why::Sample, may);
+                    let next = rechecks.next(Why::Sample, |_, parties| may(parties));
                     prop_assert_eq!(next.map(|(number, _)| number), by_hand.map(|(number, _)| *number));
                 }
             }

@@ -1,0 +1,94 @@
+//! The certificates that come in on one worker's stream: part by part, each before its report.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jlpns_proto::convert::WireError;
+use jlpns_proto::v1;
+use jlpns_search::Findings;
+use jlpns_solve::{ProofId, Subject};
+use tokio::task::spawn_blocking;
+use tonic::Status;
+
+use crate::proofs::{IncomingCertificate, NotKept, ProofFolder};
+use crate::service::subject;
+
+/// The certificate of which parts have come and whose report has not, with its lease.
+#[derive(Default)]
+pub(crate) struct Certificates {
+    incoming: Option<(u64, IncomingCertificate)>,
+}
+
+impl Certificates {
+    /// Takes a part in.
+    pub(crate) fn add(
+        &mut self,
+        part: v1::CertificatePart,
+        proofs: Option<&Arc<ProofFolder>>,
+    ) -> Result<(), Status> {
+        let proofs = wanted(proofs)?;
+        let mut incoming = match self.incoming.take() {
+            Some((lease, incoming)) if lease == part.lease_id => incoming,
+            Some(_) => return Err(invalid("the parts of two certificates are mixed")),
+            None => proofs.begin().map_err(refused)?,
+        };
+        incoming.add(&part.bytes).map_err(refused)?;
+        self.incoming = Some((part.lease_id, incoming));
+        Ok(())
+    }
+
+    /// Checks the certificates that these reports speak of: what each proves, by its lease, or why it proves
+    /// nothing. That takes its time, and only this worker waits for it.
+    pub(crate) async fn finish(
+        &mut self,
+        reports: &[v1::Report],
+        proofs: Option<&Arc<ProofFolder>>,
+    ) -> Result<BTreeMap<u64, Result<ProofId, String>>, Status> {
+        let mut found = BTreeMap::new();
+        for report in reports {
+            let Some(bytes) = report.certificate_bytes else { continue };
+            let proofs = wanted(proofs)?.clone();
+            let (lease, incoming) = self.incoming.take().unzip();
+            let incoming = incoming
+                .filter(|incoming| lease == Some(report.lease_id) && incoming.bytes() == bytes);
+            let incoming = incoming.ok_or_else(|| {
+                invalid("the parts before a report are not those of its certificate")
+            })?;
+            let (about, findings) = about(report).map_err(|error| invalid(&error.to_string()))?;
+            let keep = move || proofs.keep(incoming, &about.moves, about.question, &findings);
+            let kept = spawn_blocking(keep).await.map_err(|error| {
+                Status::internal(format!("the check of a certificate failed: {error}"))
+            })?;
+            let kept = match kept {
+                Ok(proof) => Ok(proof),
+                Err(NotKept::Bad(why)) => Err(why),
+                Err(trouble) => return Err(refused(trouble)),
+            };
+            found.insert(report.lease_id, kept);
+        }
+        Ok(found)
+    }
+}
+
+/// What a report with a certificate is about, and what it found.
+fn about(report: &v1::Report) -> Result<(Subject, Findings), WireError> {
+    let about = report.subject.clone().ok_or(WireError::Missing("report.subject"))?;
+    let findings = report.findings.clone().ok_or(WireError::Missing("report.findings"))?;
+    Ok((subject(about)?, Findings::try_from(findings)?))
+}
+
+fn wanted(proofs: Option<&Arc<ProofFolder>>) -> Result<&Arc<ProofFolder>, Status> {
+    proofs.ok_or_else(|| invalid("this solve asks for no certificates"))
+}
+
+fn invalid(sentence: &str) -> Status {
+    Status::invalid_argument(sentence)
+}
+
+/// What a worker is told whose certificate was not taken: it sends it again if this machine is to blame.
+fn refused(why: NotKept) -> Status {
+    match why {
+        NotKept::Bad(why) => Status::invalid_argument(why),
+        NotKept::Trouble(_) => Status::unavailable(why.to_string()),
+    }
+}
