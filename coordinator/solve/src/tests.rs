@@ -2,6 +2,7 @@
 //! in an order that comes from a seed; and the checks that hold after every step.
 
 mod many_outcomes;
+mod proved;
 mod records;
 mod stragglers;
 

@@ -1,0 +1,178 @@
+//! Answers that are confirmed by proof: what machines say, however many, is not one.
+
+use jlpns_games::Threshold;
+
+use super::*;
+use crate::belief::{
+    Belief, BeliefSettings, Confirm, Judgement, Keys, MachineId, Proofs, Standing, Word,
+};
+
+const THRESHOLD: Threshold = Threshold(1);
+const PROOF: ProofId = ProofId([7; 32]);
+
+/// A belief of some machines about the start of a game.
+struct Believed {
+    spec: GameSpec,
+    belief: Belief,
+    machines: Vec<MachineId>,
+    records: u64,
+}
+
+impl Believed {
+    fn new(machines: usize) -> Believed {
+        let (confirm, sample, seed) = (Confirm::Proof, 0.0, 1);
+        let mut belief = Belief::new(BeliefSettings { confirm, sample, seed });
+        let names = (1..=machines).map(|number| format!("m{number}"));
+        let shown = names.map(|name| info(&name, 1));
+        let machines = shown
+            .map(|info| belief.machines_mut().find_or_add(&info.identity, &info.name))
+            .collect();
+        Believed { spec: "connect4:4x4".parse().unwrap(), belief, machines, records: 0 }
+    }
+
+    fn key(&self) -> u128 {
+        with_game!(self.spec.game(), game => game.key(&game.start()).into())
+    }
+
+    /// Somebody reports that the start reaches the threshold, or that it does not.
+    fn hears(&mut self, word: Word, holds: bool) -> Vec<Judgement> {
+        self.records += 1;
+        let keys = Keys { position: self.key(), children: Vec::new() };
+        let efforts = vec![EffortPair::solved(holds)];
+        let findings = Findings { efforts, children: Vec::new(), nodes: 1, best_move: None };
+        self.belief.take_in(self.records, word, (&keys, &[]), THRESHOLD, &findings)
+    }
+
+    /// How many claims an answer rests on that lack something, if it needs this of them.
+    fn open(&self, needs: Confirm, holds: bool) -> usize {
+        with_game!(self.spec.game(), game => {
+            let mut root = game.start();
+            let key = game.key(&root);
+            let proofs = Proofs::new(game, self.belief.claims(), false, key).for_answer(needs);
+            let mut proofs = proofs;
+            proofs.basis(&mut root, &[], &[(THRESHOLD, holds)]).open.len()
+        })
+    }
+
+    fn standing(&self) -> (bool, Standing) {
+        let claim = self.belief.claims().get((self.key(), THRESHOLD.0)).expect("a claim");
+        (claim.holds, claim.standing)
+    }
+}
+
+#[test]
+fn machines_that_agree_prove_nothing_and_a_certificate_does() {
+    let mut believed = Believed::new(2);
+    let [one, two] = believed.machines[..] else { unreachable!() };
+    assert_eq!(believed.hears(Word::Of(one), true), []);
+    assert_eq!(believed.open(Confirm::Answer, true), 1);
+    assert_eq!(believed.hears(Word::Of(two), true), []);
+    assert_eq!(believed.open(Confirm::Answer, true), 0, "two machines say so");
+    assert_eq!(believed.open(Confirm::Proof, true), 1, "nobody has proved it");
+    assert_eq!(believed.hears(Word::Proof, true), []);
+    assert_eq!(believed.standing(), (true, Standing::Proved));
+    assert_eq!(believed.open(Confirm::Proof, true), 0);
+    assert_eq!(believed.belief.confirmed(), 1, "it was confirmed before");
+}
+
+#[test]
+fn nobody_is_outvoted_where_there_will_be_a_certificate() {
+    let mut believed = Believed::new(3);
+    let [one, two, three] = believed.machines[..] else { unreachable!() };
+    believed.hears(Word::Of(one), true);
+    believed.hears(Word::Of(two), true);
+    assert_eq!(believed.hears(Word::Of(three), false), []);
+    assert!(!believed.belief.is_quarantined(three), "one against two");
+    let found = believed.hears(Word::Proof, false);
+    assert_eq!(found, [Judgement::FoundOut(one), Judgement::FoundOut(two)]);
+    assert_eq!(believed.standing(), (false, Standing::Proved));
+    // Whoever says the contrary of what is proved is wrong.
+    let found = believed.hears(Word::Of(three), true);
+    assert_eq!(found, [Judgement::FoundOut(three)]);
+    assert_eq!(believed.standing(), (false, Standing::Proved));
+}
+
+#[test]
+fn what_is_proved_stays_when_the_machine_that_said_it_first_is_put_out() {
+    let mut believed = Believed::new(1);
+    let one = believed.machines[0];
+    believed.hears(Word::Of(one), true);
+    believed.hears(Word::Proof, true);
+    assert!(believed.belief.put_out(one));
+    assert_eq!(believed.standing(), (true, Standing::Proved));
+    assert_eq!(believed.open(Confirm::Proof, true), 0);
+}
+
+#[test]
+fn the_coordinators_own_search_gives_way_to_a_certificate() {
+    let mut believed = Believed::new(0);
+    believed.hears(Word::Of(MachineId::COORDINATOR), true);
+    assert_eq!(believed.open(Confirm::Proof, true), 1, "a search is no proof");
+    assert_eq!(believed.hears(Word::Proof, false), []);
+    assert_eq!(believed.standing(), (false, Standing::Proved));
+}
+
+/// A cluster that has an answer by one machine's word, and has to prove one claim.
+fn to_be_proved() -> Cluster {
+    let mut settings = settings("connect4:4x4", "12212112", Some(">=draw"));
+    settings.job_nodes = 1_000_000;
+    settings.belief.confirm = Confirm::Proof;
+    let mut cluster = Cluster::new(settings);
+    cluster.join(1);
+    while !cluster.held[0].job.prove {
+        let held = cluster.held.remove(0);
+        cluster.report(held.worker, &held).unwrap();
+        assert!(!cluster.over, "it is one machine's word");
+    }
+    assert_eq!(cluster.solve.status(cluster.now).answer_claims, Some(1));
+    cluster
+}
+
+impl Cluster {
+    /// Reports what was found, with what was made of its certificate.
+    fn report_with(
+        &mut self,
+        held: &Held,
+        certificate: impl FnOnce(Examined) -> Examined,
+    ) -> Result<(), Refusal> {
+        let findings = run(&self.solve.settings().spec, &held.job);
+        let Held { worker, lease, job } = held;
+        let examined = self.solve.examiner().examine(&job.moves, job.question, &findings);
+        let examined = examined.map(certificate);
+        let (worker, lease, elapsed) = (*worker, *lease, Duration::from_millis(1));
+        self.send(Event::Reported { worker, lease, subject: None, examined, findings, elapsed })
+    }
+}
+
+#[test]
+fn an_answer_counts_when_a_certificate_has_come() {
+    let mut cluster = to_be_proved();
+    let held = cluster.held.remove(0);
+    assert!(held.job.prove, "the machine that said so is to prove it");
+    cluster.report_with(&held, |examined| examined.with_proof(PROOF)).unwrap();
+    assert!(cluster.over);
+    let status = cluster.solve.status(cluster.now);
+    assert_eq!((status.answer_claims, status.answer_confirmed), (Some(1), Some(1)));
+}
+
+#[test]
+fn an_answer_without_a_certificate_is_refused_and_asked_for_again() {
+    for with in [false, true] {
+        let mut cluster = to_be_proved();
+        let held = cluster.held.remove(0);
+        let refused = cluster.report_with(&held, |examined| {
+            if with { examined.with_bad_certificate("torn".to_owned()) } else { examined }
+        });
+        let expected = if with {
+            FindingsError::Certificate("torn".to_owned())
+        } else {
+            FindingsError::NoCertificate
+        };
+        assert_eq!(refused, Err(Refusal::BadFindings(held.lease, expected)));
+        assert!(!cluster.over);
+        let again = cluster.held.remove(0);
+        assert!(again.job.prove && again.lease != held.lease);
+        cluster.report_with(&again, |examined| examined.with_proof(PROOF)).unwrap();
+        assert!(cluster.over);
+    }
+}
