@@ -1,6 +1,7 @@
 //! The certificates that come in on one worker's stream: part by part, each before its report.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use jlpns_proto::convert::WireError;
@@ -13,10 +14,13 @@ use tonic::Status;
 use crate::proofs::{IncomingCertificate, NotKept, ProofFolder};
 use crate::service::subject;
 
-/// The certificate of which parts have come and whose report has not, with its lease.
+/// How many certificates may wait for their reports: a worker sends one after the other.
+const MOST_INCOMING: usize = 4;
+
+/// The certificates of which parts have come and whose reports have not, by their leases.
 #[derive(Default)]
 pub(crate) struct Certificates {
-    incoming: Option<(u64, IncomingCertificate)>,
+    incoming: BTreeMap<u64, IncomingCertificate>,
 }
 
 impl Certificates {
@@ -27,14 +31,15 @@ impl Certificates {
         proofs: Option<&Arc<ProofFolder>>,
     ) -> Result<(), Status> {
         let proofs = wanted(proofs)?;
-        let mut incoming = match self.incoming.take() {
-            Some((lease, incoming)) if lease == part.lease_id => incoming,
-            Some(_) => return Err(invalid("the parts of two certificates are mixed")),
-            None => proofs.begin().map_err(refused)?,
+        let waiting = self.incoming.len();
+        let incoming = match self.incoming.entry(part.lease_id) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(_) if waiting >= MOST_INCOMING => {
+                return Err(invalid("too many certificates have come without their reports"));
+            }
+            Entry::Vacant(entry) => entry.insert(proofs.begin().map_err(refused)?),
         };
-        incoming.add(&part.bytes).map_err(refused)?;
-        self.incoming = Some((part.lease_id, incoming));
-        Ok(())
+        incoming.add(&part.bytes).map_err(refused)
     }
 
     /// Checks the certificates that these reports speak of: what each proves, by its lease, or why it proves
@@ -48,12 +53,12 @@ impl Certificates {
         for report in reports {
             let Some(bytes) = report.certificate_bytes else { continue };
             let proofs = wanted(proofs)?.clone();
-            let (lease, incoming) = self.incoming.take().unzip();
-            let incoming = incoming
-                .filter(|incoming| lease == Some(report.lease_id) && incoming.bytes() == bytes);
-            let incoming = incoming.ok_or_else(|| {
-                invalid("the parts before a report are not those of its certificate")
-            })?;
+            let incoming = self.incoming.remove(&report.lease_id);
+            let Some(incoming) = incoming.filter(|incoming| incoming.bytes() == bytes) else {
+                // A report that has come before does not need them any more.
+                found.insert(report.lease_id, Err("parts of it are missing".to_owned()));
+                continue;
+            };
             let (about, findings) = about(report).map_err(|error| invalid(&error.to_string()))?;
             let keep = move || proofs.keep(incoming, &about.moves, about.question, &findings);
             let kept = spawn_blocking(keep).await.map_err(|error| {

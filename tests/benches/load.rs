@@ -239,6 +239,7 @@ impl Running {
             findings: Some(v1::Findings::from(&findings)),
             elapsed_us: self.began.elapsed().as_micros() as u64,
             subject: Some(v1::Subject::from(&job)),
+            certificate_bytes: None,
         }
     }
 }

@@ -84,3 +84,21 @@ pub fn solved_by_two(args: &[&str]) -> Value {
     }
     ended.json()
 }
+
+/// The same of a coordinator that has its workers prove the answer: its certificate is checked as well. There is
+/// none where the game is over before the solve begins.
+pub fn proved_by_two(args: &[&str]) -> Value {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("certificate").display().to_string();
+    let result = solved_by_two(&[args, &["--certificate", &file]].concat());
+    assert_eq!(result["claims"], result["claims_confirmed"], "{result}");
+    let made = &result["certificate"];
+    if !made.is_null() {
+        let read = verified(&file);
+        assert_eq!((&made["sha256"], &made["claim"]), (&read["sha256"], &read["claim"]));
+        if let Some(value) = result["value"].as_str() {
+            assert!(read["claim"].as_str().is_some_and(|claim| claim.ends_with(value)), "{read}");
+        }
+    }
+    result
+}

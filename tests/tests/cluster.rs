@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use jlpns_tests::cluster::{LIMIT, serve, solved_by_two, status, until, worker};
+use jlpns_tests::cluster::{LIMIT, proved_by_two, serve, status, until, worker};
 use jlpns_tests::{Running, jlpns, run};
 
 fn terminate(process: &Running) {
@@ -15,7 +15,7 @@ fn terminate(process: &Running) {
 fn two_workers_find_the_value_with_every_sub_search() {
     for name in ["pn2", "gpns2", "gpns-pn2", "pds-pn", "pns", "gpns", "dfpn", "pds", "alpha-beta"] {
         for (spec, value) in [("connect4:5x4", "draw"), ("woodpush:10", "-2")] {
-            let found = solved_by_two(&[spec, "--sub-search", name]);
+            let found = proved_by_two(&[spec, "--sub-search", name]);
             assert_eq!(found["value"], value, "{name} on {spec}: {found}");
         }
     }
@@ -23,9 +23,9 @@ fn two_workers_find_the_value_with_every_sub_search() {
 
 #[test]
 fn two_workers_prove_goals_after_moves() {
-    let found = solved_by_two(&["connect4:5x4", "--moves", "3", "--goal", ">=draw"]);
+    let found = proved_by_two(&["connect4:5x4", "--moves", "3", "--goal", ">=draw"]);
     assert_eq!(found["proved"], true, "{found}");
-    let found = solved_by_two(&["woodpush:9", "--goal", ">=1", "--init", "mobility"]);
+    let found = proved_by_two(&["woodpush:9", "--goal", ">=1", "--init", "mobility"]);
     assert_eq!(found["proved"], false, "{found}");
 }
 

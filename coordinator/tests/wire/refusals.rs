@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
-use jlpns_proto::{MAX_BATCH, v1};
+use jlpns_proto::{MAX_BATCH, MAX_PART, v1};
+use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Shutdown, WorkerError, run_worker};
 use tokio::sync::watch;
 use tonic::Code;
 
 use crate::stage::{Coordinator, hello, settings, within_a_minute, worker_config};
 
-const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 1; use \
+const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 2; use \
                         the same release of both";
 
 #[tokio::test]
@@ -122,6 +123,74 @@ async fn bad_batches_end_the_stream_and_give_the_leases_back() {
         let status = stream.end().await.expect("an empty message");
         assert_eq!(status.message(), "message.kind is missing; it must be set");
         assert_eq!(coordinator.status().await.jobs, 0);
+    })
+    .await;
+}
+
+fn part(lease_id: u64, bytes: usize) -> FromWorker {
+    FromWorker::Part(v1::CertificatePart { lease_id, bytes: vec![7; bytes] })
+}
+
+fn with_certificate(certificate_bytes: u64) -> FromWorker {
+    let subject = v1::Subject {
+        question: Some(v1::Question { kind: Some(v1::question::Kind::Threshold(1)) }),
+        ..v1::Subject::default()
+    };
+    let report = v1::Report {
+        lease_id: 1,
+        findings: Some(findings()),
+        elapsed_us: 1,
+        subject: Some(subject),
+        certificate_bytes: Some(certificate_bytes),
+    };
+    FromWorker::Batch(v1::WorkerBatch { reports: vec![report], ..Default::default() })
+}
+
+fn without_subject() -> FromWorker {
+    let FromWorker::Batch(mut batch) = with_certificate(3) else { unreachable!() };
+    batch.reports[0].subject = None;
+    FromWorker::Batch(batch)
+}
+
+#[tokio::test]
+async fn certificates_come_in_parts_before_their_reports() {
+    let cases = [
+        (vec![part(1, 0)], "a part has 0 bytes; it may have 1 to 1048576"),
+        (vec![part(1, MAX_PART + 1)], "a part has 1048577 bytes; it may have 1 to 1048576"),
+        (
+            (1..=5).map(|lease| part(lease, 3)).collect(),
+            "too many certificates have come without their reports",
+        ),
+        (vec![part(1, 3), without_subject()], "report.subject is missing; it must be set"),
+    ];
+    within_a_minute(async {
+        let mut proved = settings("connect4:4x4");
+        proved.belief.confirm = Confirm::Proof;
+        let coordinator = Coordinator::start(proved);
+        for (messages, sentence) in cases {
+            let mut stream = coordinator.join(1).await;
+            for message in messages {
+                stream.say(message).await;
+            }
+            let status = stream.end().await.expect(sentence);
+            assert_eq!((status.code(), status.message()), (Code::InvalidArgument, sentence));
+        }
+        // Where parts are missing, the report is as good as without a certificate.
+        for messages in [vec![with_certificate(3)], vec![part(1, 3), with_certificate(4)]] {
+            let refused = coordinator.status().await.refused;
+            let stream = coordinator.join(1).await;
+            for message in messages {
+                stream.say(message).await;
+            }
+            coordinator.until(|status| status.refused > refused).await;
+        }
+        let without = Coordinator::start(settings("connect4:4x4"));
+        for message in [part(1, 3), with_certificate(3)] {
+            let mut stream = without.join(1).await;
+            stream.say(message).await;
+            let status = stream.end().await.expect("it is refused");
+            assert_eq!(status.message(), "this solve asks for no certificates");
+        }
     })
     .await;
 }

@@ -2,9 +2,11 @@
 
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_coordinator::driver::{Driver, DriverConfig, DriverHandle};
+use jlpns_coordinator::proofs::ProofFolder;
 use jlpns_coordinator::serve::serve_connections;
 use jlpns_link::connect::{Connector, Pipe, TokenChannel};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
@@ -12,6 +14,7 @@ use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_search::{Algorithm, Initialisation};
+use jlpns_solve::belief::Confirm;
 use jlpns_solve::{Solve, SolveSettings, SolveStatus};
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use tokio::io::DuplexStream;
@@ -39,8 +42,12 @@ pub fn settings(spec: &str) -> SolveSettings {
 /// The driver of a new solve.
 pub fn driver(settings: SolveSettings) -> Driver {
     let spec = settings.spec.to_string();
+    let is_proved = settings.belief.confirm == Confirm::Proof;
+    let proofs = is_proved.then(|| ProofFolder::temporary(settings.spec.clone()));
+    let proofs = proofs.map(|proofs| Arc::new(proofs.expect("a folder")));
     let solve = Solve::new(settings).expect("legal moves");
-    Driver::new(solve, None, DriverConfig { solve_id: spec.clone(), ..DriverConfig::new(spec) })
+    let config = DriverConfig { solve_id: spec.clone(), ..DriverConfig::new(spec) };
+    Driver::with_proofs(solve, None, proofs, config)
 }
 
 /// A worker for such solves.

@@ -21,18 +21,20 @@ fn job() -> impl Strategy<Value = Job> {
         question(),
         prop::sample::select(&Algorithm::ALL[..9]),
         prop_oneof![Just(Initialisation::Unit), Just(Initialisation::Mobility)],
-        any::<bool>(),
+        any::<(bool, bool)>(),
         (0.0..f64::MAX, f64::MIN_POSITIVE..f64::MAX, 0.0..f64::MAX),
         1..=u64::MAX,
     )
         .prop_map(
-            |(moves, question, sub_search, initialisation, knowledge, (a, b, epsilon), budget)| {
+            |(moves, question, sub_search, initialisation, wanted, (a, b, epsilon), budget)| {
+                let (knowledge, prove) = wanted;
                 Job {
                     moves,
                     question,
                     sub_search,
                     initialisation,
                     knowledge,
+                    prove,
                     growth: Growth { a, b },
                     epsilon,
                     budget,
@@ -113,6 +115,7 @@ fn sound_job() -> v1::Job {
         initialisation: v1::Initialisation::Unit.into(),
         budget: 1000,
         knowledge: true,
+        prove: true,
         growth_a: 0.0,
         growth_b: 0.5,
         epsilon: 0.0,

@@ -9,7 +9,7 @@ use super::proxy::Proxy;
 use super::relay::Relay;
 use super::signals::Signal;
 use super::watch::{Place, Watch, soon};
-use crate::cluster::{LIMIT, worker};
+use crate::cluster::{LIMIT, certified, worker};
 use crate::{Ended, Running, jlpns};
 
 /// A solve that is kept in a journal, and the coordinator that is at it.
@@ -145,7 +145,7 @@ impl Stage {
     }
 
     /// The result of the solve, once the coordinator has ended with it. A coordinator that was
-    /// stopped when it had the answer is started again for it.
+    /// stopped when it had the answer is started again for it. What the journal holds can be certified.
     ///
     /// # Panics
     ///
@@ -156,6 +156,8 @@ impl Stage {
         }
         let ended = self.coordinator.take().expect("a coordinator").end(LIMIT);
         assert_eq!(ended.code, Some(0), "{ended:?}");
+        let certified = certified(self.data.to_str().expect("a path of letters"));
+        assert_eq!(certified["spec"], self.spec);
         ended.json()
     }
 }
