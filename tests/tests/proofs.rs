@@ -28,7 +28,7 @@ fn a_cluster_proves_its_answer_and_writes_the_certificate() {
     for (spec, more, claim) in [
         (SPEC, &["--job-nodes", "500"][..], "=draw"),
         (SPEC, &["--goal", ">=win", "--job-nodes", "500", "--share"], "<=draw"),
-        ("woodpush:12", &["--job-nodes", "200"], "=-1"),
+        ("woodpush:11", &["--job-nodes", "200"], "=-1"),
     ] {
         let data = format!("{data}-{}", more.len());
         let args = [&[spec, "--certificate", &file, "--data", &data], more].concat();
