@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Checks a certificate of Connect Four or Woodpush: `check.py FILE`. Needs Python 3.8 and nothing else.
+
+It was written from docs/certificate.md alone, to be another opinion and to be read: for small boards, since
+it checks some ten thousand positions a second. Exit code 0: proved; 1: the file is a certificate whose
+proof fails; 2: it is none, or asks more than this checker can do. One sentence says which and why.
+"""
+import hashlib
+import re
+import struct
+import sys
+import zlib
+
+# Whatever a file says, it makes this program hold and do no more than this.
+FILE, HEADER, MOVES = 1 << 26, 1 << 20, 1 << 10  # bytes, bytes, and moves in the header
+CELLS, BOARDS = 1 << 10, 1 << 20  # of Connect Four, and boards of Woodpush that moves lead to
+LAYER = 1 << 23  # numbers that the positions of a layer are made of
+
+MAX, MIN = 0, 1
+NUMBER = "([1-9][0-9]{0,5})"
+CLAIM = "claim: (>=|<=)(-?[a-z0-9]+), positions: ([0-9]{20})\n"
+SPELLING = re.compile(
+    "jlpns certificate, version 1\n"
+    f"game: (connect4:{NUMBER}x{NUMBER}|woodpush:(?:([6-9]|[12][0-9]|3[0-2])|([LR.]{{6,32}})))\n"
+    f"rules: 1\nmoves: (.*)\nkind: full\n{CLAIM}(?:{CLAIM})?\n")
+
+
+class Fails(Exception):
+    """The file is a certificate, and what it claims does not follow from it."""
+
+
+def need(holds, otherwise, error=ValueError):
+    """A ValueError is about a file that is no certificate, or not one for this checker."""
+    if not holds:
+        raise error(otherwise)
+
+
+class ConnectFour:
+    """A position is: who is to move, the stones of the player who is not, and all stones. Each column has
+    rows + 1 bits, the lowest cell first; the last one is never a stone."""
+
+    columns = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-="
+    outcomes = ["loss", "draw", "win"]
+    move = re.compile(".")
+    start = (MAX, 0, 0)
+
+    def __init__(self, columns, rows):
+        need(columns <= len(self.columns) and columns * rows <= CELLS, "its board is too large")
+        self.height = rows + 1
+        self.column = (1 << self.height) - 1
+        self.shifts = range(0, columns * self.height, self.height)
+        self.bottom = sum(1 << shift for shift in self.shifts)
+        self.cells = self.bottom * (self.column >> 1)
+
+    def moves(self, position):
+        mover, others, stones = position
+        free = (stones + self.bottom) & self.cells  # the cell above each column's topmost stone
+        cells = [free & self.column << shift for shift in self.shifts]
+        return [(name, (1 - mover, stones ^ others | cell, stones | cell)) for name, cell in zip(self.columns, cells) if cell]
+
+    def outcome(self, position):
+        mover, others, stones = position
+        for step in (1, self.height - 1, self.height, self.height + 1):
+            pairs = others & (others >> step)
+            if pairs & (pairs >> 2 * step):
+                return 2 if mover == MIN else 0
+        return 1 if stones == self.cells else None
+
+    def standard(self, position):
+        def mirror(bits):
+            return sum((bits >> shift & self.column) << self.shifts[-1] - shift for shift in self.shifts)
+        mirrored = (position[0], mirror(position[1]), mirror(position[2]))
+        return min((((stones ^ others) | (stones + self.bottom),), (mover, others, stones))
+                   for mover, others, stones in (position, mirrored))
+
+
+class Woodpush:
+    """A position is: who is to move, the board as text, and the boards before it; in standard form only those
+    of them that belong together with it."""
+
+    move = re.compile("[sp](?:0|[1-9][0-9]?)")
+
+    def __init__(self, board):
+        left, right, self.cells = board.count("L"), board.count("R"), range(len(board))
+        need(left and right, "only one player has pieces")
+        self.start = (MAX, board, frozenset())
+        self.outcomes = [str(value) for value in range(-right, left + 1) if value != 0]
+        self.components = None
+
+    def boards(self, mover, board):
+        """What the player could do if no board were forbidden. Turned, their pieces go right."""
+        piece, enemy, turn = ("L", "R", 1) if mover == MAX else ("R", "L", -1)
+        for cell in self.cells:
+            if board[cell] == piece:
+                place = cell if mover == MAX else len(board) - 1 - cell
+                behind, ahead = board[::turn][:place], board[::turn][place + 1:]
+                yield f"s{cell}", (behind + "." + ahead.replace(".", piece, 1))[::turn]
+                if behind.endswith(enemy):
+                    gap = max(behind.rfind("."), 0)
+                    yield f"p{cell}", (behind[:gap] + behind[gap + 1:] + piece + "." + ahead)[::turn]
+
+    def moves(self, position):
+        mover, board, earlier = position
+        before = earlier | {board}
+        return [(name, (1 - mover, to, before)) for name, to in self.boards(mover, board) if to not in before]
+
+    def outcome(self, position):
+        mover, board, _ = position
+        left, right = board.count("L"), board.count("R")
+        if left and right and self.moves(position):
+            return None
+        return self.outcomes.index(str(left - right if not left or not right else -1 if mover == MAX else 1))
+
+    def standard(self, position):
+        mover, board, earlier = position
+        self.components = self.components or self.belong_together()
+        def number(board):
+            return sum(1 << cell + 32 * (board[cell] == "R") for cell in self.cells if board[cell] != ".")
+        kept = [other for other in earlier if self.components[other] == self.components[board]]
+        return (number(board), *sorted(map(number, kept))), (mover, board, frozenset(kept))
+
+    def belong_together(self):
+        """A number for each board that moves lead to from the start, the same one for boards that belong
+        together: the strongly connected components, by Tarjan's algorithm without recursion."""
+        lowest, components, path, unsettled = {}, {}, [], []
+
+        def enter(board):
+            need(len(lowest) < BOARDS, "moves lead to more boards than this checker can hold")
+            after = (to for mover in (MAX, MIN) for _, to in self.boards(mover, board))
+            path.append((board, len(lowest), after))
+            unsettled.append(board)
+            lowest[board] = len(lowest)
+
+        enter(self.start[1])
+        while path:
+            board, number, after = path[-1]
+            for to in after:
+                if to not in lowest:
+                    enter(to)
+                    break
+                if to not in components:
+                    lowest[board] = min(lowest[board], lowest[to])
+            else:
+                path.pop()
+                if path:
+                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[board])
+                while lowest[board] == number and board not in components:
+                    components[unsettled.pop()] = number
+        return components
+
+
+def blocks(content, at):
+    """Yields the numbers of each block; stops after the last one, if the file ends with it."""
+    header = zlib.crc32(content[:at])
+    while True:
+        count, size, crc = struct.unpack_from("<III", content, at)
+        need(count <= 1 << 16 and size <= 2 * count + 128, "a block is larger than blocks are")
+        start, at = at + 12, at + 12 + size
+        if count == 0:
+            return need((size, crc, at) == (0, header, len(content)), "its end is damaged")
+        stream = zlib.decompressobj()
+        numbers = stream.decompress(content[start:at], count + 1)
+        whole = stream.eof and not stream.unused_data
+        need(whole and (len(numbers), zlib.crc32(numbers)) == (count, crc), "a block is damaged")
+        yield numbers
+
+
+def prove(game, question, bound, outcome, blocks):
+    """Checks one claim; returns how many positions needed a move."""
+    claimant, better = (MAX, 1) if bound == ">=" else (MIN, -1)
+
+    def fulfils(end):
+        return end is not None and (end - outcome) * better >= 0
+
+    def add(layer, position):
+        """Adds what needs a move of the claimant, now or after any reply; says how much that holds."""
+        end = game.outcome(position)
+        need(end is None or fulfils(end), f"a game ends with outcome {end}", Fails)
+        if end is None and position[0] != claimant:
+            return sum(add(layer, reply) for _, reply in game.moves(position))
+        if end is not None or any(fulfils(game.outcome(after)) for _, after in game.moves(position)):
+            return 0
+        key, layer[key] = game.standard(position)
+        return len(key)
+
+    layer, positions = {}, 0
+    add(layer, question)
+    while layer:
+        todo, held = [layer[key] for key in sorted(layer, reverse=True)], 0
+        positions, layer = positions + len(todo), {}
+        while todo:
+            block = next(blocks, b"")
+            need(0 < len(block) <= len(todo), f"there are too {'many' if block else 'few'} numbers", Fails)
+            for number in block:
+                moves = game.moves(todo.pop())
+                need(number < len(moves), f"{number} is no legal move's number", Fails)
+                held += add(layer, moves[number][1])
+                need(held <= LAYER, "a layer is larger than this checker can hold")
+    return positions
+
+
+def check(content):
+    """What the certificate proves, in words."""
+    end = content.find(b"\n\n", 0, HEADER) + 2
+    spelt = SPELLING.fullmatch(content[:end].decode("ascii", "replace"))
+    need(spelt, "its header is not spelt as that of a certificate")
+    spec, columns, rows, cells, board, moves, *claims = spelt.groups()
+    if cells:
+        board = "L.L" + "." * (int(cells) - 6) + "R.R"
+    game = Woodpush(board) if board else ConnectFour(int(columns), int(rows))
+    played = game.move.findall(moves)
+    need("".join(played) == moves and len(played) <= MOVES, "its moves are no moves, or too many")
+    question = game.start
+    for name in played:
+        legal = dict(game.moves(question)) if game.outcome(question) is None else {}
+        need(name in legal, f"its move {name!a} is not legal")
+        question = legal[name]
+    claims = [claims[:3], claims[3:]][:1 + bool(claims[3])]
+    need(len(claims) == 1 or claims[0][0] == ">=" != claims[1][0], "its claims are in the wrong order")
+    for bound, outcome, _ in claims:
+        possible = game.outcomes[1:] if bound == ">=" else game.outcomes[:-1]
+        need(outcome in possible, f"{bound}{outcome} is not a claim")
+    left = blocks(content, end)
+    for bound, outcome, positions in claims:
+        found = prove(game, question, bound, game.outcomes.index(outcome), left)
+        need(found == int(positions), f"{bound}{outcome} needs {found} numbers, its header says otherwise", Fails)
+    need(next(left, None) is None, "there are too many numbers", Fails)
+    return f"{spec}{moves and ' after ' + moves} is worth {' and '.join(b + o for b, o, _ in claims)}"
+
+
+def main(arguments):
+    file = ""
+    try:
+        need(len(arguments) == 1, "say which: check.py FILE")
+        with open(arguments[0], "rb") as opened:
+            content = opened.read(FILE + 1)
+        need(len(content) <= FILE, "it is too large for this checker")
+        file = f", file with sha256 {hashlib.sha256(content).hexdigest()}"
+        code, says = 0, f"proved: {check(content)}"
+    except Fails as fails:
+        code, says = 1, f"not proved: {fails}"
+    except (OSError, ValueError, MemoryError, struct.error, zlib.error) as error:
+        code, says = 2, f"cannot be checked: {error or 'out of memory'}"
+    print(says + file, file=sys.stderr if code == 2 else sys.stdout, flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
