@@ -33,7 +33,7 @@ pub trait Naive: Clone + Debug {
 
 /// Values by minimax, with a table.
 pub struct Values {
-    table: HashMap<(Vec<u128>, bool), i32>,
+    pub table: HashMap<(Vec<u128>, bool), i32>,
 }
 
 impl Values {
