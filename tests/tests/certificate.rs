@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use jlpns_tests::{jlpns, run};
@@ -83,6 +84,46 @@ fn a_damaged_certificate_and_a_file_that_is_none_prove_nothing() {
     let (code, said) = check(b"");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("no certificate"), "{said}");
+}
+
+/// By the checker in Python, which shares no line with the programs.
+#[test]
+fn certificates_of_real_solves_convince_an_independent_checker() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = path(directory.path(), "certificate");
+    let check = || {
+        let mut python = Command::new("python3");
+        run(
+            python.args(["-B", concat!(env!("CARGO_MANIFEST_DIR"), "/python/check.py"), &file]),
+            LIMIT,
+        )
+    };
+    for (spec, more, proved) in [
+        ("connect4:4x4", &[][..], "connect4:4x4 is worth >=draw and <=draw, "),
+        ("connect4:5x4", &["--moves", "3"], "connect4:5x4 after 3 is worth >=draw and <=draw, "),
+        ("woodpush:8", &["--slots", "2"], "woodpush:8 is worth >=-1 and <=-1, "),
+        ("woodpush:10", &["--goal", "<=-2"], "woodpush:10 is worth <=-2, "),
+        (
+            "woodpush:LLR..RLR",
+            &["--moves", "s1"],
+            "woodpush:LLR..RLR after s1 is worth >=-1 and <=-1, ",
+        ),
+    ] {
+        let mut solve = jlpns(["solve", spec, "--certificate", &file, "--output", "json"]);
+        let solved = run(solve.args(more), LIMIT);
+        assert_eq!(solved.code, Some(0), "{spec} {more:?}: {solved:?}");
+        let sha256 = &solved.json()["certificate"]["sha256"];
+        let sha256 = sha256.as_str().expect("the hash of the certificate");
+        let checked = check();
+        let said = format!("proved: {proved}file with sha256 {sha256}\n");
+        assert_eq!((checked.code, &checked.stdout), (Some(0), &said), "{checked:?}");
+
+        let mut whole = fs::read(&file).expect("the file");
+        whole.pop();
+        fs::write(&file, &whole).expect("a file");
+        let checked = check();
+        assert_eq!((checked.code, checked.stdout.as_str()), (Some(2), ""), "{checked:?}");
+    }
 }
 
 #[test]
