@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use jlpns_tests::{jlpns, run};
@@ -93,10 +93,9 @@ fn certificates_of_real_solves_convince_an_independent_checker() {
     let file = path(directory.path(), "certificate");
     let check = || {
         let mut python = Command::new("python3");
-        run(
-            python.args(["-B", concat!(env!("CARGO_MANIFEST_DIR"), "/python/check.py"), &file]),
-            LIMIT,
-        )
+        python.args(["-B", concat!(env!("CARGO_MANIFEST_DIR"), "/python/check.py"), &file]);
+        python.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        run(&mut python, LIMIT)
     };
     for (spec, more, proved) in [
         ("connect4:4x4", &[][..], "connect4:4x4 is worth >=draw and <=draw, "),
