@@ -1,6 +1,7 @@
 //! The file as a stream: a header, blocks of numbers, and nothing after the last block.
 
 use std::io::{self, BufReader, Read};
+use std::vec::IntoIter;
 
 use flate2::{Decompress, FlushDecompress, Status};
 use sha2::{Digest, Sha256};
@@ -19,6 +20,10 @@ pub(crate) struct Blocks<'p, R> {
     /// How many blocks were read.
     read: u64,
     ended: bool,
+    /// The numbers of a block that wait for their positions.
+    pub(crate) rest: IntoIter<u8>,
+    /// Why the block that ends a layer does not fit, which is told when the layer's moves have been played.
+    pub(crate) beyond: Option<String>,
 }
 
 /// Numbers of one layer, as the file holds them.
@@ -50,7 +55,10 @@ impl<'p, R: Read> Blocks<'p, R> {
         let mut input = BufReader::new(Hashed { input, hash: Sha256::new() });
         let (header, header_crc) = Header::read(&mut input)?;
         progress.opened(&header);
-        Ok((header, Blocks { input, progress, header_crc, read: 0, ended: false }))
+        let rest = Vec::new().into_iter();
+        let blocks =
+            Blocks { input, progress, header_crc, read: 0, ended: false, rest, beyond: None };
+        Ok((header, blocks))
     }
 
     /// The next block of numbers; none if it is the file's last block.

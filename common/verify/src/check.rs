@@ -97,15 +97,26 @@ fn claims(
     Ok(positions)
 }
 
-impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
-    type Numbers = Block;
+/// The numbers of some positions.
+pub(crate) enum Given {
+    /// All of a block.
+    Packed(Block),
+    /// Some of a block.
+    Unpacked(Vec<u8>),
+}
 
-    /// The next block, with its positions.
-    fn piece(
-        &mut self,
-        Place { claim, layer: number, first, used }: Place<'_>,
-        layer: &mut Merge<G::Position>,
-    ) -> Result<(Vec<G::Position>, Block), Failure> {
+impl Given {
+    fn unpack(self) -> Result<Vec<u8>, Failure> {
+        match self {
+            Given::Packed(block) => block.unpack(),
+            Given::Unpacked(numbers) => Ok(numbers),
+        }
+    }
+}
+
+impl<R: Read> Blocks<'_, R> {
+    /// The next block, which is to be the claim's.
+    fn block(&mut self, claim: &Claim, used: u64) -> Result<Block, Failure> {
         let named = claim.positions;
         let Some(block) = self.next()? else {
             refuse!(
@@ -121,16 +132,43 @@ impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
                 "claim {claim} needs more than the {named} numbers that the header names"
             );
         }
-        let positions = layer.take(block.count)?;
-        if positions.len() < block.count {
-            block.unpack()?;
+        Ok(block)
+    }
+}
+
+impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
+    type Numbers = Given;
+
+    /// The next block with its positions, or a part of it if all of these would take too much memory.
+    fn piece(
+        &mut self,
+        Place { claim, layer: number, first, used }: Place<'_>,
+        layer: &mut Merge<G::Position>,
+    ) -> Result<(Vec<G::Position>, Given), Failure> {
+        let positions = if self.rest.len() > 0 {
+            layer.take(self.rest.len())?
+        } else {
+            let block = self.block(claim, used)?;
+            let positions = layer.take(block.count)?;
+            if positions.len() == block.count {
+                return Ok((positions, Given::Packed(block)));
+            }
+            self.rest = block.unpack()?.into_iter();
+            positions
+        };
+        let numbers = self.rest.by_ref().take(positions.len()).collect();
+        if layer.is_empty() && self.rest.len() > 0 {
             let count = first + positions.len() as u64;
-            refuse!(
-                Fails,
+            // The moves of those that there are come first, in however many parts the block is taken.
+            self.beyond = Some(format!(
                 "claim {claim} has a block that goes beyond the {count} positions of layer {number}"
-            );
+            ));
         }
-        Ok((positions, block))
+        Ok((positions, Given::Unpacked(numbers)))
+    }
+
+    fn layer_ended(&mut self) -> Result<(), Failure> {
+        self.beyond.take().map_or(Ok(()), |why| Err(Failure::Fails(why)))
     }
 
     fn claim_ended(&mut self, Place { claim, used, .. }: Place<'_>) -> Result<(), Failure> {
@@ -142,7 +180,7 @@ impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
     }
 }
 
-impl<G: Rules> Numbers<G> for Block {
+impl<G: Rules> Numbers<G> for Given {
     fn numbers(self, _: &G, _: &[G::Position]) -> Result<Vec<u8>, Failure> {
         self.unpack()
     }
@@ -167,8 +205,8 @@ impl<G: Rules, R: Read> Source<G> for ReadAlong<'_, '_, '_, G, R> {
         place: Place<'_>,
         layer: &mut Merge<G::Position>,
     ) -> Result<(Vec<G::Position>, Vec<u8>), Failure> {
-        let (positions, block) = Source::<G>::piece(self.blocks, place, layer)?;
-        let numbers = block.unpack()?;
+        let (positions, numbers) = Source::<G>::piece(self.blocks, place, layer)?;
+        let numbers = numbers.unpack()?;
         let boards: Vec<_> = positions.iter().map(|position| self.rules.board(position)).collect();
         self.reader.moves(place.claim, &boards, &numbers)?;
         drop(boards);
@@ -176,6 +214,7 @@ impl<G: Rules, R: Read> Source<G> for ReadAlong<'_, '_, '_, G, R> {
     }
 
     fn layer_ended(&mut self) -> Result<(), Failure> {
+        Source::<G>::layer_ended(self.blocks)?;
         self.reader.layer_ended()
     }
 

@@ -50,17 +50,19 @@ impl<P: Position> Run<P> {
 
 /// Several runs as one, in which each position comes once.
 pub(crate) struct Merge<P> {
+    /// About how many bytes of positions are taken at once.
+    at_once: usize,
     runs: Vec<Run<P>>,
     heads: BinaryHeap<Reverse<(P, usize)>>,
 }
 
 impl<P: Position> Merge<P> {
-    pub(crate) fn new(mut runs: Vec<Run<P>>) -> io::Result<Merge<P>> {
+    pub(crate) fn new(mut runs: Vec<Run<P>>, at_once: usize) -> io::Result<Merge<P>> {
         let mut heads = BinaryHeap::with_capacity(runs.len());
         for (index, run) in runs.iter_mut().enumerate() {
             heads.extend(run.next()?.map(|head| Reverse((head, index))));
         }
-        Ok(Merge { runs, heads })
+        Ok(Merge { at_once, runs, heads })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -75,12 +77,15 @@ impl<P: Position> Merge<P> {
         Ok(first)
     }
 
-    /// The next positions; fewer than `count` if these are the last.
+    /// The next positions; fewer than `count` if these are the last, or if they take much memory.
     pub(crate) fn take(&mut self, count: usize) -> Result<Vec<P>, Failure> {
-        let mut positions = Vec::with_capacity(count);
+        let mut positions = Vec::new();
+        let mut bytes = 0;
         while positions.len() < count
+            && (bytes < self.at_once || positions.is_empty())
             && let Some(position) = self.next().map_err(unreadable_spill)?
         {
+            bytes += position.bytes();
             positions.push(position);
         }
         Ok(positions)
@@ -100,12 +105,15 @@ impl<P: Position> Merge<P> {
 /// The files of a layer, with their sizes: 0 from memory, 1 from files of size 0, and so on.
 pub(crate) struct Spill<'s, P> {
     scratch: &'s Path,
+    at_once: usize,
     files: Mutex<Vec<(u32, Run<P>)>>,
 }
 
 impl<'s, P: Position> Spill<'s, P> {
     pub(crate) fn new(settings: &'s Settings) -> Spill<'s, P> {
-        Spill { scratch: &settings.scratch, files: Mutex::default() }
+        // Each thread has a piece, another waits for it, and one is being read.
+        let at_once = settings.memory / 4 / (2 * settings.threads.get() + 1);
+        Spill { scratch: &settings.scratch, at_once, files: Mutex::default() }
     }
 
     fn spill(&self, positions: Vec<P>) -> Result<(), Failure> {
@@ -123,7 +131,7 @@ impl<'s, P: Position> Spill<'s, P> {
     }
 
     fn write(&self, runs: Vec<Run<P>>) -> io::Result<Run<P>> {
-        let mut merge = Merge::new(runs)?;
+        let mut merge = Merge::new(runs, 0)?;
         let mut file = BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(self.scratch)?);
         let mut left = 0;
         while let Some(position) = merge.next()? {
@@ -140,7 +148,7 @@ impl<'s, P: Position> Spill<'s, P> {
         let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
         let kept = kept.into_iter().map(|positions| Run::Kept(positions.into_iter()));
         let runs = kept.chain(files.into_iter().map(|file| file.1)).collect();
-        Merge::new(runs).map_err(unreadable_spill)
+        Merge::new(runs, self.at_once).map_err(unreadable_spill)
     }
 
     fn trouble(&self, error: io::Error) -> Failure {
@@ -203,5 +211,44 @@ impl<'s, P: Position> Collector<'s, P> {
         self.sort();
         self.positions.shrink_to_fit();
         self.positions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every position takes so many bytes, or says so.
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    struct Large(usize);
+
+    impl Position for Large {
+        fn bytes(&self) -> usize {
+            1000
+        }
+
+        fn write(&self, _: &mut impl Write) -> io::Result<()> {
+            unreachable!("nothing is spilled")
+        }
+
+        fn read(_: &mut impl Read) -> io::Result<Large> {
+            unreachable!("nothing is spilled")
+        }
+    }
+
+    #[test]
+    fn positions_are_taken_as_memory_holds_them_and_at_least_one() {
+        for (memory, taken) in [(0, 1), (3 * 4 * 5000, 5), (usize::MAX, 65_536)] {
+            let settings = Settings {
+                threads: std::num::NonZero::<usize>::MIN,
+                memory,
+                ..Settings::default()
+            };
+            let run = (0..100_000).map(Large).collect();
+            let mut layer = Spill::new(&settings).merge(vec![run]).unwrap();
+            let positions = layer.take(65_536).unwrap();
+            assert_eq!(positions.len(), taken);
+            assert_eq!(layer.take(1).unwrap()[0].0, taken, "the next one follows");
+        }
     }
 }

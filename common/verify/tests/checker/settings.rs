@@ -23,6 +23,17 @@ fn files() -> Vec<Certificate> {
         }
         files.push(failing);
     }
+    // Blocks of which memory holds a part at a time; one of them goes on in the next layer, after wrong moves or not.
+    for wrong in [0, 1] {
+        let mut beyond = files[0].clone();
+        beyond.block = 65_536;
+        files.push(beyond.clone());
+        let layers = &mut beyond.claims[0].1;
+        let next = layers.remove(4);
+        layers[3].extend(next);
+        layers[3][..wrong].fill(255);
+        files.push(beyond);
+    }
     files
 }
 
