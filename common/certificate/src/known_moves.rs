@@ -45,6 +45,10 @@ impl<G: Certified> Strategy for KnownMoves<'_, G> {
         claim: &jlpns_verify::Claim,
         boards: &[Board<'_>],
     ) -> Result<Vec<u8>, Failure> {
+        let stopped = || Failure::Trouble("it was stopped".into());
+        if (self.is_stopped)() {
+            return Err(stopped());
+        }
         let fails = |why: String| Failure::Fails(format!("claim {claim} {why}"));
         let known = self.claims.iter().find(|known| known.holds == claim.at_least);
         let known = *known.ok_or_else(|| fails("is none that is known here".into()))?;
@@ -56,7 +60,7 @@ impl<G: Certified> Strategy for KnownMoves<'_, G> {
                 position.ok_or_else(|| fails("is about another game than is known here".into()))?;
             let mv = finder.keeping_move(&mut position, &mut Stop(self.is_stopped));
             let mv = mv.map_err(|no_move| match no_move {
-                NoMove::Stopped => Failure::Trouble("it was stopped".into()),
+                NoMove::Stopped => stopped(),
                 NoMove::Refuted => {
                     fails(format!("does not hold in this position:\n{}", self.game.show(&position)))
                 }
