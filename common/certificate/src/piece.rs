@@ -12,7 +12,7 @@ use jlpns_search::search::Observer;
 use jlpns_search::searcher::Searcher;
 use jlpns_search::strategy::Claim;
 use jlpns_search::{EffortPair, Findings, Job, Question, SolvedPosition, TranspositionTable};
-use jlpns_verify::{Board, Failure, Progress, Proved, Reader, Settings, check, check_for};
+use jlpns_verify::{Board, Failure, Header, Progress, Proved, Reader, Settings, check_for};
 
 use crate::known_moves::Certified;
 use crate::{CertifyError, certify};
@@ -121,16 +121,33 @@ pub fn check_piece(
     goal: &str,
     settings: &Settings,
 ) -> Result<Proved, Failure> {
-    let proved = check(input, settings, &mut ())?;
-    let header = &proved.header;
-    let claims: Vec<String> = header.claims.iter().map(ToString::to_string).collect();
-    if header.spec != spec.as_str() || header.moves != moves || claims != [goal] {
-        return Err(Failure::Fails(format!(
-            "it shows that {}, and was to show {goal} of {spec} after '{moves}'",
-            header.statement()
-        )));
+    check_for(input, settings, &mut (), Some(&mut Expected { spec, moves, goal }))
+}
+
+/// What a certificate is to be about. Whoever sends another one, perhaps of a board that takes long, is told before
+/// it is checked.
+struct Expected<'a> {
+    spec: &'a GameSpec,
+    moves: &'a str,
+    goal: &'a str,
+}
+
+impl Reader for Expected<'_> {
+    fn begins(&mut self, header: &Header) -> Result<(), Failure> {
+        let Expected { spec, moves, goal } = *self;
+        let claims: Vec<String> = header.claims.iter().map(ToString::to_string).collect();
+        if header.spec != spec.as_str() || header.moves != moves || claims != [goal] {
+            return Err(Failure::Fails(format!(
+                "it is to show that {}, and was to show {goal} of {spec} after '{moves}'",
+                header.statement()
+            )));
+        }
+        Ok(())
     }
-    Ok(proved)
+
+    fn moves(&mut self, _: &jlpns_verify::Claim, _: &[Board<'_>], _: &[u8]) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Teaches a table the moves of a certificate, which somebody has checked before. What it knows then is that

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::num::NonZero;
 
-use jlpns_certificate::certify;
+use jlpns_certificate::{certify, check_piece};
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Game, Threshold, with_game};
 use jlpns_minimax::{after_choices, value};
@@ -54,6 +54,37 @@ fn one_thread_and_several_make_a_certificate_of_the_same_claim() {
     let (one, statement) = certificate(&spec, &[], &claim, 1).unwrap();
     assert_eq!(certificate(&spec, &[], &claim, 1).unwrap().0, one, "the same file each time");
     assert_eq!(certificate(&spec, &[], &claim, 4).unwrap().1, statement);
+}
+
+/// Of a file about something else no more is read than its header: its board may be one that takes long.
+#[test]
+fn a_piece_about_something_else_is_refused_by_its_header() {
+    let spec: GameSpec = "woodpush:8".parse().unwrap();
+    let claim = [Claim { threshold: Threshold(1), holds: true }];
+    let (bytes, _) = certificate(&spec, &[], &claim, 1).unwrap();
+    let refused = |bytes: &[u8], spec: &str, moves: &str, goal: &str| {
+        let spec = spec.parse().unwrap();
+        match check_piece(bytes, &spec, moves, goal, &Settings::default()) {
+            Err(Failure::Fails(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    };
+    let whole = check_piece(&bytes[..], &spec, "", ">=-1", &Settings::default());
+    assert_eq!(whole.unwrap().header.statement(), "woodpush:8 is at least -1 (>=-1)");
+
+    let many = String::from_utf8_lossy(&bytes).find("\n\n").unwrap() + 2;
+    let header = &bytes[..many];
+    for (spec, moves, goal) in
+        [("woodpush:9", "", ">=-1"), ("woodpush:8", "s0", ">=-1"), ("woodpush:8", "", ">=1")]
+    {
+        let why = format!(
+            "it is to show that woodpush:8 is at least -1 (>=-1), and was to show {goal} of {spec} after '{moves}'"
+        );
+        assert_eq!(refused(header, spec, moves, goal), why);
+    }
+    let large = format!("woodpush:{}{}", "LR".repeat(12), ".".repeat(8));
+    let large = String::from_utf8_lossy(header).replace("woodpush:8", &large);
+    assert!(refused(large.as_bytes(), "woodpush:8", "", ">=-1").starts_with("it is to show that"));
 }
 
 #[test]
