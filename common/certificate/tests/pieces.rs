@@ -37,6 +37,10 @@ fn searcher(spec: &GameSpec) -> Arc<dyn Searcher> {
     SubSearches.searcher(spec, MEMORY, 1).unwrap()
 }
 
+fn key<G: Game>(game: &G, position: &G::Position) -> u128 {
+    game.key(position).into()
+}
+
 fn never() -> bool {
     false
 }
@@ -113,7 +117,7 @@ fn a_table_that_knows_what_is_not_so_spoils_no_proof() {
                     let line = [first, second, third];
                     line.iter().for_each(|&mv| game.play(&mut position, mv));
                     for (threshold, holds) in [(1, true), (2, true)] {
-                        let key = game.key(&position).into();
+                        let key = key(game, &position);
                         let threshold = Threshold(threshold);
                         searcher.table.learn(&SolvedPosition { key, threshold, holds, work: 1 });
                     }
@@ -166,7 +170,7 @@ fn a_table_learns_from_a_certificate_which_moves_keep_the_claim() {
         let mut known = 0;
         for mv in (0..5).map(Move) {
             game.play(&mut position, mv);
-            let entry = table.get(game.key(&position).into(), Threshold(1));
+            let entry = table.get(key(game, &position), Threshold(1));
             known += usize::from(entry.is_some_and(|entry| entry.pair.verdict() == Some(true)));
             game.undo(&mut position, mv);
         }

@@ -10,6 +10,11 @@ use crate::belief::{
 const THRESHOLD: Threshold = Threshold(1);
 const PROOF: ProofId = ProofId([7; 32]);
 
+/// The key of a game's start.
+fn start<G: Game>(game: &G) -> u128 {
+    game.key(&game.start()).into()
+}
+
 /// A belief of some machines about the start of a game.
 struct Believed {
     spec: GameSpec,
@@ -31,7 +36,7 @@ impl Believed {
     }
 
     fn key(&self) -> u128 {
-        with_game!(self.spec.game(), game => game.key(&game.start()).into())
+        with_game!(self.spec.game(), game => start(game))
     }
 
     /// Somebody reports that the start reaches the threshold, or that it does not.
