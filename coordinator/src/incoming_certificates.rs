@@ -42,24 +42,30 @@ impl Certificates {
         incoming.add(&part.bytes).map_err(refused)
     }
 
-    /// Checks the certificates that these reports speak of: what each proves, by its lease, or why it proves
-    /// nothing. That takes its time, and only this worker waits for it.
+    /// Checks the certificates that these reports come with: what each proves, or why it proves nothing, in the order
+    /// of the reports, as a certificate stands behind its own report only. That takes its time, and only this worker
+    /// waits for it.
     pub(crate) async fn finish(
         &mut self,
         reports: &[v1::Report],
         proofs: Option<&Arc<ProofFolder>>,
-    ) -> Result<BTreeMap<u64, Result<ProofId, String>>, Status> {
-        let mut found = BTreeMap::new();
+    ) -> Result<Vec<Option<Result<ProofId, String>>>, Status> {
+        let mut found = Vec::with_capacity(reports.len());
         for report in reports {
-            let Some(bytes) = report.certificate_bytes else { continue };
+            let Some(bytes) = report.certificate_bytes else {
+                found.push(None);
+                continue;
+            };
             let proofs = wanted(proofs)?.clone();
             let incoming = self.incoming.remove(&report.lease_id);
             let Some(incoming) = incoming.filter(|incoming| incoming.bytes() == bytes) else {
                 // A report that has come before does not need them any more.
-                found.insert(report.lease_id, Err("parts of it are missing".to_owned()));
+                found.push(Some(Err("parts of it are missing".to_owned())));
                 continue;
             };
             let (about, findings) = about(report).map_err(|error| invalid(&error.to_string()))?;
+            let checker = proofs.clone();
+            let _turn = checker.turn().await;
             let keep = move || proofs.keep(incoming, &about.moves, about.question, &findings);
             let kept = spawn_blocking(keep).await.map_err(|error| {
                 Status::internal(format!("the check of a certificate failed: {error}"))
@@ -69,7 +75,7 @@ impl Certificates {
                 Err(NotKept::Bad(why)) => Err(why),
                 Err(trouble) => return Err(refused(trouble)),
             };
-            found.insert(report.lease_id, kept);
+            found.push(Some(kept));
         }
         Ok(found)
     }

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use jlpns_certificate::check_piece;
 use jlpns_games::spec::{GameSpec, format_moves};
@@ -15,6 +16,7 @@ use jlpns_search::{Findings, Question};
 use jlpns_solve::ProofId;
 use jlpns_verify::{Failure, Proved, Settings};
 use tempfile::{NamedTempFile, TempDir};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// The folder beside a journal.
 const FOLDER: &str = "proofs";
@@ -32,6 +34,8 @@ pub struct ProofFolder {
     directory: PathBuf,
     /// Without a journal the folder goes with the process.
     _temporary: Option<TempDir>,
+    /// As many certificates are checked at a time as there are cores.
+    turns: Semaphore,
 }
 
 /// Why a certificate is not kept.
@@ -57,14 +61,19 @@ impl ProofFolder {
                 fs::remove_file(entry.path())?;
             }
         }
-        Ok(ProofFolder { spec, directory, _temporary: None })
+        Ok(ProofFolder { spec, directory, _temporary: None, turns: turns() })
     }
 
     /// A folder for as long as this process runs.
     pub fn temporary(spec: GameSpec) -> io::Result<ProofFolder> {
         let temporary = TempDir::with_prefix("jlpns-proofs-")?;
         let directory = temporary.path().to_owned();
-        Ok(ProofFolder { spec, directory, _temporary: Some(temporary) })
+        Ok(ProofFolder { spec, directory, _temporary: Some(temporary), turns: turns() })
+    }
+
+    /// Waits for a core to check a certificate with.
+    pub async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        self.turns.acquire().await.ok()
     }
 
     /// The files in it, by their names.
@@ -72,7 +81,8 @@ impl ProofFolder {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.directory)? {
             let path = entry?.path();
-            if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
+            let name = path.file_name().and_then(|name| name.to_str());
+            if name.is_some_and(|name| name.ends_with(ENDING)) {
                 files.push(path);
             }
         }
@@ -162,6 +172,10 @@ impl IncomingCertificate {
         self.bytes += io::copy(&mut bytes, &mut self.file).map_err(trouble)?;
         Ok(())
     }
+}
+
+fn turns() -> Semaphore {
+    Semaphore::new(thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The SHA-256 that the checker has found.

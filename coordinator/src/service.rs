@@ -1,6 +1,5 @@
 //! The gRPC service: reads what workers send, checks every field, and hands it to the driver.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -207,7 +206,7 @@ async fn command(
         Kind::Part(part) => certificates.add(part, driver.proofs()).map(|()| None),
         Kind::Batch(batch) => {
             let proofs = certificates.finish(&batch.reports, driver.proofs()).await?;
-            let checked = checked(worker, batch, driver.examiner(), &proofs);
+            let checked = checked(worker, batch, driver.examiner(), proofs);
             checked.map(Some).map_err(invalid)
         }
     }
@@ -218,7 +217,7 @@ fn checked(
     worker: WorkerId,
     batch: v1::WorkerBatch,
     examiner: &Examiner,
-    proofs: &BTreeMap<u64, Result<ProofId, String>>,
+    proofs: Vec<Option<Result<ProofId, String>>>,
 ) -> Result<DriverCommand, WireError> {
     at_most("batch.renewals", &batch.renewals, MAX_BATCH)?;
     at_most("batch.progress", &batch.progress, MAX_BATCH)?;
@@ -244,7 +243,7 @@ fn checked(
     if batch.draining {
         events.push(Event::Draining { worker });
     }
-    for report in batch.reports {
+    for (report, proof) in batch.reports.into_iter().zip(proofs) {
         let (lease, findings) = (LeaseId(report.lease_id), findings(report.findings)?);
         let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;
         let elapsed = Duration::from_micros(elapsed);
@@ -252,11 +251,11 @@ fn checked(
         let examined = subject
             .as_ref()
             .and_then(|subject| examiner.examine(&subject.moves, subject.question, &findings));
-        let examined = match proofs.get(&lease.0) {
-            Some(Ok(proof)) => examined.map(|examined| examined.with_proof(*proof)),
-            Some(Err(why)) => examined.map(|examined| examined.with_bad_certificate(why.clone())),
+        let examined = examined.map(|examined| match proof {
+            Some(Ok(proof)) => examined.with_proof(proof),
+            Some(Err(why)) => examined.with_bad_certificate(why),
             None => examined,
-        };
+        });
         events.push(Event::Reported { worker, lease, subject, examined, findings, elapsed });
     }
     let mut declines = Vec::new();

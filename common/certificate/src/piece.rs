@@ -159,9 +159,9 @@ pub fn learn_piece(
     settings: &Settings,
 ) -> Result<Proved, CertifyError> {
     let reader: &mut dyn Reader = match spec.game() {
-        AnyGame::Connect4(game) => &mut Learner { game, table },
-        AnyGame::WideConnect4(game) => &mut Learner { game, table },
-        AnyGame::Woodpush(game) => &mut Learner { game, table },
+        AnyGame::Connect4(game) => &mut Learner { spec, game, table },
+        AnyGame::WideConnect4(game) => &mut Learner { spec, game, table },
+        AnyGame::Woodpush(game) => &mut Learner { spec, game, table },
         AnyGame::Dyn(_) => return Err(CertifyError::NotForThisGame(spec.to_string())),
     };
     Ok(check_for(input, settings, &mut (), Some(reader))?)
@@ -169,11 +169,19 @@ pub fn learn_piece(
 
 /// Tells a table what a certificate says.
 struct Learner<'a, G> {
+    spec: &'a GameSpec,
     game: &'a G,
     table: &'a TranspositionTable,
 }
 
 impl<G: Certified> Reader for Learner<'_, G> {
+    fn begins(&mut self, header: &Header) -> Result<(), Failure> {
+        if header.spec != self.spec.as_str() {
+            return Err(Failure::Fails(format!("it is of {}, not of {}", header.spec, self.spec)));
+        }
+        Ok(())
+    }
+
     fn moves(
         &mut self,
         claim: &jlpns_verify::Claim,

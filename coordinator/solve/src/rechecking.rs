@@ -5,7 +5,7 @@ use std::time::Duration;
 use jlpns_games::Threshold;
 use jlpns_search::{Findings, Job, Question};
 
-use super::belief::{MachineId, Recheck, Rechecker, Why};
+use super::belief::{MachineId, NoResult, Recheck, Rechecker, Why};
 use super::scheduler::Purpose;
 use super::{Action, LeaseId, Notice, ProofId, Record, Report, Solve, WorkerId};
 
@@ -19,7 +19,7 @@ impl Solve {
         let mut open: Vec<WorkerId> = dispatch.scheduler.open_workers().collect();
         if let Some(places) = u64::try_from(open.len()).ok().filter(|&places| places > 1) {
             // Nobody can know whose claims it gets.
-            let turn = dispatch.seals.draw(self.ledger.written());
+            let turn = dispatch.seals.draw(self.ledger.written().wrapping_add(self.tally.jobs));
             open.rotate_left((turn % places) as usize);
         }
         let answered = self.problem.question.is_answered(self.tree.root_efforts());
@@ -72,9 +72,12 @@ impl Solve {
     ) {
         let needs_proof = self.belief.needs_proof(number);
         let Some(wanted) = self.belief.own_search_ended(number) else { return };
-        let solved = found.efforts.iter().any(|pair| pair.is_solved());
-        if !solved || needs_proof && proof.is_none() {
-            return self.recheck_used_up(number, Rechecker::Coordinator);
+        if !found.efforts.iter().any(|pair| pair.is_solved()) {
+            return self.recheck_ended(number, Rechecker::Coordinator, NoResult::UsedUp);
+        }
+        if needs_proof && proof.is_none() {
+            // It was begun as a second opinion, before the answer rested on it.
+            return self.recheck_ended(number, Rechecker::Coordinator, NoResult::NoAttempt);
         }
         let report = Report {
             machine: MachineId::COORDINATOR,
@@ -91,12 +94,15 @@ impl Solve {
 
     /// A lease on a recheck has ended without a result of its own.
     pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId) {
-        self.belief.recheck_given_back(number, Rechecker::Lease(lease), false);
+        // Whoever is to prove something may be unable to.
+        let failed = self.belief.needs_proof(number);
+        let end = if failed { NoResult::Failed } else { NoResult::NoAttempt };
+        self.recheck_ended(number, Rechecker::Lease(lease), end);
     }
 
-    /// A recheck has used up its budget without a result.
-    pub(super) fn recheck_used_up(&mut self, number: u64, by: Rechecker) {
-        if let Some((at, moves)) = self.belief.recheck_given_back(number, by, true) {
+    /// A recheck has ended without a result.
+    pub(super) fn recheck_ended(&mut self, number: u64, by: Rechecker, end: NoResult) {
+        if let Some((at, moves)) = self.belief.recheck_given_back(number, by, end) {
             self.record(Record::TakenBack { at, moves });
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jlpns_games::Move;
 use jlpns_search::{EffortPair, Findings, Question};
 
-use crate::belief::{Judgement, Keys, MachineId, Rechecker, ThresholdAt, Word};
+use crate::belief::{Judgement, Keys, MachineId, NoResult, Rechecker, ThresholdAt, Word};
 use crate::examine::Sound;
 use crate::ledger::{About, Unrecorded};
 use crate::out::Out;
@@ -107,7 +107,7 @@ impl Solve {
             Some(Purpose::Recheck(number)) if !solved => {
                 self.ledger.end(id);
                 self.tally.note_work(found.nodes, elapsed);
-                self.recheck_used_up(number, Rechecker::Lease(id));
+                self.recheck_ended(number, Rechecker::Lease(id), NoResult::UsedUp);
                 return Ok(Taken::Done);
             }
             Some(Purpose::Recheck(_)) => None,
@@ -256,7 +256,7 @@ impl Solve {
         };
         let found = self.belief.take_in(number, by, about, first, &report.findings);
         self.belief.note_confirmed(&keys);
-        let mut found_out = Vec::new();
+        let (mut found_out, mut taken_back) = (Vec::new(), false);
         for finding in found {
             match finding {
                 Judgement::Disputed { claimant, against, moves } => {
@@ -266,16 +266,19 @@ impl Solve {
                     self.notify(Notice::Disputed { worker, against, moves });
                 }
                 Judgement::FoundOut(machine) => found_out.push(machine),
+                Judgement::TakenBack => taken_back = true,
             }
         }
         if !found_out.is_empty() {
             self.withdraw(&found_out);
+        } else if taken_back {
+            self.regrow();
         }
         if self.belief.is_quarantined(report.machine) {
             return self.tally.note_work(report.findings.nodes, report.elapsed);
         }
         // What was withdrawn has taken the node with it.
-        self.fold(report, node.filter(|_| found_out.is_empty()));
+        self.fold(report, node.filter(|_| found_out.is_empty() && !taken_back));
     }
 
     /// What machines have claimed does not count any more: the tree is grown anew without it, and

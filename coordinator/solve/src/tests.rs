@@ -92,6 +92,8 @@ struct Cluster {
     held: Vec<Held>,
     /// Jobs whose worker has lost touch, and may still report.
     lost: Vec<Held>,
+    /// What the coordinator is to search itself.
+    own_searches: Vec<(u64, Job)>,
     joined: u64,
     over: bool,
     granted: HashSet<LeaseId>,
@@ -105,6 +107,7 @@ impl Cluster {
             workers: Vec::new(),
             held: Vec::new(),
             lost: Vec::new(),
+            own_searches: Vec::new(),
             joined: 0,
             over: false,
             granted: HashSet::default(),
@@ -158,6 +161,7 @@ impl Cluster {
                     self.workers.retain(|&other| other != worker);
                     self.lost.extend(self.held.extract_if(.., |held| held.worker == worker));
                 }
+                Action::Search { number, job } => self.own_searches.push((number, job)),
                 Action::Acknowledge { .. } | Action::Notify(_) => {}
                 other => panic!("without a journal and rechecks there is no {other:?}"),
             }
@@ -174,7 +178,7 @@ impl Cluster {
         assert_eq!(self.solve.end().is_some(), self.over);
         let free = status.workers.iter().any(|w| w.running < w.slots && !w.draining);
         assert!(
-            self.over || !free || status.leased > 0,
+            self.over || !free || status.leased > 0 || !self.own_searches.is_empty(),
             "an idle slot while nothing is out means that the solve is stuck"
         );
     }

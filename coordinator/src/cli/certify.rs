@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use jlpns_games::spec::Games;
+use jlpns_solve::belief::Confirm;
 
 use super::certificate::{Known, check, make};
 use super::output::Output;
@@ -47,7 +49,19 @@ pub fn run(flags: &CertifyFlags, games: &Games) -> Result<End, CommandError> {
     settings.memory = flags.memory / 2;
     check(&flags.out, "--out", &settings.spec)?;
     let progress = Progress::start("info");
-    let taken = take_up(&flags.directory, String::new(), settings).map_err(bad)?;
+    let proofs = ProofFolder::beside_journal(settings.spec.clone(), &flags.directory);
+    let proofs = proofs.with_context(|| format!("cannot read {}", flags.directory.display()))?;
+    // What was proved counts as such, so that no machines that agree on a lie outvote it.
+    if !proofs.files()?.is_empty() {
+        settings.belief.confirm = Confirm::Proof;
+    }
+    let mut taken = take_up(&flags.directory, String::new(), settings.clone()).map_err(bad)?;
+    if taken.solve.end().is_none() && settings.belief.confirm == Confirm::Proof {
+        // It was confirmed in another way in the end.
+        drop(taken);
+        settings.belief.confirm = Confirm::None;
+        taken = take_up(&flags.directory, String::new(), settings).map_err(bad)?;
+    }
     let solve = taken.solve;
     if solve.end().is_none() {
         return Err(CommandError::BadInput(format!(
@@ -55,8 +69,6 @@ pub fn run(flags: &CertifyFlags, games: &Games) -> Result<End, CommandError> {
             flags.directory.display()
         )));
     }
-    let spec = solve.settings().spec.clone();
-    let proofs = ProofFolder::beside_journal(spec, &flags.directory)?;
     let known = Known {
         table: None,
         proofs: Some(&proofs),

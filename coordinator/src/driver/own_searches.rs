@@ -11,8 +11,9 @@ use jlpns_games::spec::GameSpec;
 use jlpns_search::search::Observer;
 use jlpns_search::searcher::{STACK_BYTES, Searcher, Searching};
 use jlpns_search::sub_search::EmbeddedSubSearches;
-use jlpns_search::{Findings, Job};
+use jlpns_search::{EffortPair, Findings, Job};
 use jlpns_solve::ProofId;
+use tracing::warn;
 
 use super::handle::{DriverCommand, DriverHandle};
 use crate::proofs::ProofFolder;
@@ -88,6 +89,14 @@ impl OwnSearches {
                 let proof = kept(proofs.as_deref(), &job, &found)?;
                 Ok((found.findings, proof))
             });
+            let found = match found {
+                Err(reason) if job.prove => {
+                    // A bit may have flipped; it is not the end of the solve.
+                    warn!("the coordinator could not prove what it found: {reason}");
+                    Ok((without_answer(&job), None))
+                }
+                found => found,
+            };
             match found {
                 Ok((findings, proof)) if !is_stopped() => {
                     let elapsed = begun.elapsed();
@@ -109,6 +118,12 @@ impl OwnSearches {
         thread.stack_size(STACK_BYTES).spawn(run).map_err(|error| error.to_string())?;
         Ok(())
     }
+}
+
+/// What a search knows that comes to nothing.
+fn without_answer(job: &Job) -> Findings {
+    let efforts = vec![EffortPair::UNIT; job.question.thresholds().1];
+    Findings { efforts, children: Vec::new(), nodes: 0, best_move: None }
 }
 
 /// Keeps the certificate that a search has come with.

@@ -1,9 +1,14 @@
 //! Each bad field of each message gets a status with one sentence.
 
+use std::io::Cursor;
 use std::sync::Arc;
 
+use jlpns_certificate::certify;
+use jlpns_games::{Goal, Outcome, Threshold};
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_BATCH, MAX_PART, v1};
+use jlpns_search::TranspositionTable;
+use jlpns_search::strategy::Claim;
 use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Shutdown, WorkerError, run_worker};
 use tokio::sync::watch;
@@ -250,6 +255,47 @@ async fn a_refused_worker_says_why_and_ends() {
         let config = worker_config("", 1);
         let end = run_worker(config, searching, coordinator.pipe.clone(), asked).await;
         assert!(matches!(end, Err(WorkerError::Refused(_))), "{end:?}");
+    })
+    .await;
+}
+
+/// A true certificate in the same batch, and under the same lease, as a lie.
+#[tokio::test]
+async fn a_certificate_stands_behind_its_own_report_only() {
+    within_a_minute(async {
+        let mut proved = settings("connect4:4x4");
+        proved.belief.confirm = Confirm::Proof;
+        proved.goal = Some(Goal::AtLeast(Outcome(2)));
+        let spec = proved.spec.clone();
+        let coordinator = Coordinator::start(proved);
+        let mut stream = coordinator.join(1).await;
+        let lease = stream.batch().await.leases.remove(0);
+        let v1::Job { moves, question, budget, .. } = lease.job.expect("a job");
+        let subject = v1::Subject { moves, question, budget, seal: lease.seal };
+        let bytes = {
+            let table = TranspositionTable::with_bytes(1 << 20).expect("a table");
+            let claim = [Claim { threshold: Threshold(2), holds: false }];
+            let (of_machine, mut file) =
+                (jlpns_verify::Settings::default(), Cursor::new(Vec::new()));
+            certify(&spec, &[], &claim, &table, &|| false, &mut file, &of_machine, &mut ())
+                .expect("4x4 is a draw");
+            file.into_inner()
+        };
+        let report = |efforts: Vec<u32>, certificate_bytes| v1::Report {
+            lease_id: lease.lease_id,
+            findings: Some(v1::Findings { efforts, nodes: 5, ..Default::default() }),
+            elapsed_us: 1,
+            subject: Some(subject.clone()),
+            certificate_bytes,
+        };
+        let lie = report(vec![0, u32::MAX], None);
+        let truth = report(vec![u32::MAX, 0], Some(bytes.len() as u64));
+        let part = v1::CertificatePart { lease_id: lease.lease_id, bytes };
+        stream.say(FromWorker::Part(part)).await;
+        let reports = vec![lie, truth];
+        stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
+        let status = coordinator.until(|status| status.duplicates > 0).await;
+        assert_eq!((status.answer_claims, status.answer_confirmed), (Some(1), Some(0)));
     })
     .await;
 }

@@ -29,6 +29,8 @@ pub enum Judgement {
     },
     /// This machine has claimed what is not true.
     FoundOut(MachineId),
+    /// Something does not count any more that nobody can be put out for: the coordinator's own search was wrong.
+    TakenBack,
 }
 
 /// By what a report is known to be true.
@@ -116,7 +118,10 @@ impl Belief {
             }
             if said.standing == Standing::Proved {
                 // Also if it was the coordinator's own claim, who cannot be put out.
-                self.take_back(at);
+                if self.claims.get(at).is_some_and(|claim| claim.holds != said.holds) {
+                    self.take_back(at);
+                    found.push(Judgement::TakenBack);
+                }
             } else if liars.contains(&said.by) {
                 return found;
             }

@@ -30,7 +30,7 @@ use jlpns_games::Move;
 pub use judgement::{Judgement, Word};
 pub use machine::{Identity, Machine, MachineId, Machines};
 pub use proof::{Basis, Open, Proofs};
-pub use rechecks::{Parties, Recheck, Rechecker, Rechecks, Why};
+pub use rechecks::{NoResult, Parties, Recheck, Rechecker, Rechecks, Turn, Why};
 
 use crate::ids::LeaseId;
 
@@ -209,10 +209,13 @@ impl Belief {
         if self.is_quarantined(machine) {
             return None;
         }
-        let own = |why, parties: &Parties| self.asks_for_proof(why) && parties[0] == Some(machine);
+        let own = |why, parties: &Parties, turn: Turn| {
+            self.asks_for_proof(why) && turn == Turn::Claimant && parties[0] == Some(machine)
+        };
         let own = self.rechecks.next(least, own);
         own.or_else(|| {
-            self.rechecks.next(least, |why, parties| self.may_recheck(machine, why, parties))
+            self.rechecks
+                .next(least, |why, parties, turn| self.may_recheck(machine, why, parties, turn))
         })
     }
 
@@ -229,16 +232,20 @@ impl Belief {
 
     /// The next claim that no connected machine may search again, so that the coordinator must.
     pub fn next_for_coordinator(&self, connected: &[MachineId]) -> Option<(u64, &Recheck)> {
-        self.rechecks.next(Why::Sample, |why, parties| {
-            !connected.iter().any(|&machine| self.may_recheck(machine, why, parties))
+        self.rechecks.next(Why::Sample, |why, parties, turn| {
+            !connected.iter().any(|&machine| self.may_recheck(machine, why, parties, turn))
         })
     }
 
-    fn may_recheck(&self, machine: MachineId, why: Why, parties: &Parties) -> bool {
-        let independent = |party: &MachineId| self.machines.are_independent(*party, machine);
-        // A certificate is as good from whoever makes it.
-        (self.asks_for_proof(why) || parties.iter().flatten().all(independent))
-            && !self.is_quarantined(machine)
+    fn may_recheck(&self, machine: MachineId, why: Why, parties: &Parties, turn: Turn) -> bool {
+        if self.is_quarantined(machine) {
+            return false;
+        }
+        if self.asks_for_proof(why) {
+            // A certificate is as good from whoever makes it.
+            return turn != Turn::Coordinator;
+        }
+        parties.iter().flatten().all(|&party| self.machines.are_independent(party, machine))
     }
 
     /// Notes the lease or the own search by which a claim is searched again.
@@ -255,7 +262,7 @@ impl Belief {
     /// decided, the recheck may go to another machine.
     pub fn recheck_reported(&mut self, lease: LeaseId) {
         if let Some(number) = self.rechecks.of_lease(lease) {
-            self.rechecks.give_back(number, Rechecker::Lease(lease), false);
+            self.rechecks.give_back(number, Rechecker::Lease(lease), NoResult::NoAttempt);
         }
     }
 
@@ -265,9 +272,9 @@ impl Belief {
         &mut self,
         number: u64,
         by: Rechecker,
-        used_up: bool,
+        end: NoResult,
     ) -> Option<(ThresholdAt, Vec<Move>)> {
-        let too_large = self.rechecks.give_back(number, by, used_up);
+        let too_large = self.rechecks.give_back(number, by, end);
         let recheck = self.rechecks.get(number).filter(|_| too_large)?;
         Some((recheck.place, recheck.moves.clone()))
     }

@@ -28,6 +28,17 @@ pub enum Why {
     Sample,
 }
 
+/// How a search of a claim has ended without a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoResult {
+    /// It has used up its budget.
+    UsedUp,
+    /// It was lost, or came without the certificate that was asked for.
+    Failed,
+    /// It was lost, and that says nothing of the claim.
+    NoAttempt,
+}
+
 /// By what a claim is searched again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rechecker {
@@ -60,13 +71,34 @@ pub struct Recheck {
     pub out: Option<Rechecker>,
 }
 
+/// Who takes a recheck that is to come with a certificate, by how many searches of it have come to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Turn {
+    /// The machine that has made the claim, if it is there.
+    Claimant,
+    /// Any machine.
+    Anyone,
+    /// The coordinator: what machines have failed at twice is not left to them.
+    Coordinator,
+}
+
+impl Recheck {
+    fn turn(&self) -> Turn {
+        match self.attempts {
+            0 => Turn::Claimant,
+            1 => Turn::Anyone,
+            _ => Turn::Coordinator,
+        }
+    }
+}
+
 /// All claims that are to be searched again.
 #[derive(Clone, Debug, Default)]
 pub struct Rechecks {
     all: BTreeMap<u64, Recheck>,
     numbers: BTreeMap<ThresholdAt, u64>,
-    /// Those that are not searched at present, by the machines that may not search them.
-    groups: BTreeMap<(Why, Parties), BTreeSet<u64>>,
+    /// Those that are not searched at present, by the machines that may not search them and whose turn it is.
+    groups: BTreeMap<(Why, Parties, Turn), BTreeSet<u64>>,
     /// Those that a worker searches, or whose report waits to be durable, by their leases.
     leased: BTreeMap<LeaseId, u64>,
     /// The searches of the coordinator that have not ended, by the numbers of their rechecks, which
@@ -152,7 +184,7 @@ impl Rechecks {
             out: None,
         };
         self.numbers.insert(place, self.next);
-        self.groups.entry((why, parties)).or_default().insert(self.next);
+        self.groups.entry((why, parties, recheck.turn())).or_default().insert(self.next);
         self.counts[why as usize] += 1;
         self.all.insert(self.next, recheck);
     }
@@ -178,12 +210,16 @@ impl Rechecks {
 
     /// The first recheck that waits and whose parties `may` allow, for a reason at least as urgent as
     /// `least`.
-    pub fn next(&self, least: Why, may: impl Fn(Why, &Parties) -> bool) -> Option<(u64, &Recheck)> {
-        let groups = self.groups.iter().take_while(|((why, _), _)| *why <= least);
-        let open = groups.filter(|((why, parties), _)| may(*why, parties));
+    pub fn next(
+        &self,
+        least: Why,
+        may: impl Fn(Why, &Parties, Turn) -> bool,
+    ) -> Option<(u64, &Recheck)> {
+        let groups = self.groups.iter().take_while(|((why, ..), _)| *why <= least);
+        let open = groups.filter(|((why, parties, turn), _)| may(*why, parties, *turn));
         // Of one reason the oldest.
         let first = open
-            .filter_map(|((why, _), numbers)| Some((*why, *numbers.first()?)))
+            .filter_map(|((why, ..), numbers)| Some((*why, *numbers.first()?)))
             .min()
             .map(|(_, number)| number)?;
         Some((first, &self.all[&first]))
@@ -198,9 +234,8 @@ impl Rechecks {
         self.change(number, |recheck| recheck.out = Some(by));
     }
 
-    /// Notes that the search `by` has ended without a result, because it was lost or has used up its
-    /// budget. Whether the claim counts as too large from now on.
-    pub fn give_back(&mut self, number: u64, by: Rechecker, used_up: bool) -> bool {
+    /// Notes that the search `by` has ended without a result. Whether the claim counts as too large from now on.
+    pub fn give_back(&mut self, number: u64, by: Rechecker, end: NoResult) -> bool {
         if let Rechecker::Lease(lease) = by {
             self.leased.remove(&lease);
         }
@@ -209,9 +244,11 @@ impl Rechecks {
             if recheck.out == Some(by) {
                 recheck.out = None;
             }
-            if used_up {
-                recheck.attempts += 1;
+            if end == NoResult::UsedUp {
                 recheck.budget = recheck.budget.saturating_mul(BUDGET_GROWTH);
+            }
+            if end != NoResult::NoAttempt {
+                recheck.attempts += 1;
                 too_large = recheck.attempts >= MOST_ATTEMPTS;
             }
         });
@@ -225,13 +262,14 @@ impl Rechecks {
         change(&mut recheck);
         self.counts[recheck.why as usize] += 1;
         if recheck.out.is_none() {
-            self.groups.entry((recheck.why, recheck.parties)).or_default().insert(number);
+            let group = (recheck.why, recheck.parties, recheck.turn());
+            self.groups.entry(group).or_default().insert(number);
         }
         self.all.insert(number, recheck);
     }
 
     fn leave_group(&mut self, number: u64, recheck: &Recheck) {
-        let group = (recheck.why, recheck.parties);
+        let group = (recheck.why, recheck.parties, recheck.turn());
         if let Some(numbers) = self.groups.get_mut(&group) {
             numbers.remove(&number);
             if numbers.is_empty() {
@@ -264,7 +302,8 @@ mod tests {
                     (0 | 1, _) => rechecks.want(place, &[], whys[why as usize], parties, 1),
                     (2, Some(number)) => rechecks.take(number, Rechecker::Coordinator),
                     (3, Some(number)) => {
-                        rechecks.give_back(number, Rechecker::Coordinator, by == 0);
+                        let end = [NoResult::UsedUp, NoResult::Failed, NoResult::NoAttempt][by as usize % 3];
+                        rechecks.give_back(number, Rechecker::Coordinator, end);
                     }
                     (_, None) => drop(rechecks.remove(place)),
                     _ => {}
@@ -278,7 +317,7 @@ mod tests {
                     let waiting = |recheck: &&Recheck| recheck.out.is_none() && may(&recheck.parties);
                     let by_hand = rechecks.all.iter().filter(|(_, recheck)| waiting(recheck));
                     let by_hand = by_hand.min_by_key(|(number, recheck)| (recheck.why, **number));
-                    let next = rechecks.next(Why::Sample, |_, parties| may(parties));
+                    let next = rechecks.next(Why::Sample, |_, parties, _| may(parties));
                     prop_assert_eq!(next.map(|(number, _)| number), by_hand.map(|(number, _)| *number));
                 }
             }

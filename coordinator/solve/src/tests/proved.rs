@@ -113,7 +113,7 @@ fn the_coordinators_own_search_gives_way_to_a_certificate() {
     let mut believed = Believed::new(0);
     believed.hears(Word::Of(MachineId::COORDINATOR), true);
     assert_eq!(believed.open(Confirm::Proof, true), 1, "a search is no proof");
-    assert_eq!(believed.hears(Word::Proof, false), []);
+    assert_eq!(believed.hears(Word::Proof, false), [Judgement::TakenBack]);
     assert_eq!(believed.standing(), (false, Standing::Proved));
 }
 
@@ -179,5 +179,95 @@ fn an_answer_without_a_certificate_is_refused_and_asked_for_again() {
         assert!(again.job.prove && again.lease != held.lease);
         cluster.report_with(&again, |examined| examined.with_proof(PROOF)).unwrap();
         assert!(cluster.over);
+    }
+}
+
+#[test]
+fn a_wrong_search_of_the_coordinators_own_is_taken_back_in_the_tree_too() {
+    let mut settings = settings("connect4:4x4", "12212112", Some(">=draw"));
+    settings.job_nodes = 1_000_000;
+    settings.belief.confirm = Confirm::Proof;
+    let report = Report {
+        machine: MachineId::COORDINATOR,
+        lease: LeaseId(1),
+        moves: settings.moves.clone(),
+        question: Question::Threshold(THRESHOLD),
+        findings: Findings {
+            efforts: vec![EffortPair::solved(false)],
+            children: Vec::new(),
+            nodes: 5,
+            best_move: None,
+        },
+        elapsed: Duration::from_millis(1),
+        proof: None,
+    };
+    let records = [(1, Record::Secret(3)), (2, Record::Report(report))];
+    let mut cluster = Cluster::new(settings.clone());
+    cluster.solve = Solve::resume(settings, 10, Vec::new(), records).unwrap();
+    cluster.join(1);
+    for _ in 0..50 {
+        if cluster.over {
+            break;
+        }
+        let held = cluster.held.remove(0);
+        if held.job.prove {
+            cluster.report_with(&held, |examined| examined.with_proof(PROOF)).unwrap();
+        } else {
+            cluster.report(held.worker, &held).unwrap();
+        }
+    }
+    assert_eq!(cluster.solve.end().map(|end| end.proved), Some(Some(true)));
+}
+
+/// Whoever has made a claim is asked to prove it first, and not again; the coordinator does what others cannot.
+#[test]
+fn a_machine_that_cannot_prove_what_it_says_does_not_stop_the_solve() {
+    let unsolved = Findings {
+        efforts: vec![EffortPair::UNIT],
+        children: Vec::new(),
+        nodes: 1,
+        best_move: None,
+    };
+    for (declines, has_other) in [(true, true), (true, false), (false, true), (false, false)] {
+        let mut cluster = to_be_proved();
+        if has_other {
+            cluster.join(1);
+        }
+        let mut asked = 0;
+        for _ in 0..50 {
+            if cluster.over {
+                break;
+            }
+            if let Some((number, job)) = cluster.own_searches.pop() {
+                assert!(job.prove && !has_other, "another machine can");
+                let findings = run(&cluster.solve.settings().spec, &job);
+                let (elapsed, proof) = (Duration::from_millis(1), Some(PROOF));
+                cluster.send(Event::Searched { number, findings, elapsed, proof }).unwrap();
+                continue;
+            }
+            if cluster.held.is_empty() {
+                cluster.pass(Duration::from_secs(60));
+                continue;
+            }
+            let held = cluster.held.remove(0);
+            let Held { worker, lease, .. } = held;
+            assert!(held.job.prove);
+            if worker != WorkerId(1) {
+                cluster.report_with(&held, |examined| examined.with_proof(PROOF)).unwrap();
+                continue;
+            }
+            asked += 1;
+            if declines {
+                cluster.send(Event::Declined { worker, lease }).unwrap();
+                continue;
+            }
+            let (findings, elapsed) = (unsolved.clone(), Duration::from_millis(1));
+            let (subject, examined) = (None, None);
+            cluster
+                .send(Event::Reported { worker, lease, subject, examined, findings, elapsed })
+                .unwrap();
+        }
+        assert!(cluster.over, "declines {declines}, another one {has_other}");
+        assert!(asked <= 2, "it was asked {asked} times");
     }
 }
