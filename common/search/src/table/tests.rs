@@ -2,6 +2,7 @@ mod model;
 mod torn;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
 
@@ -182,6 +183,10 @@ fn a_table_grows_when_it_is_worth_it() {
         table.put(counted, Threshold(1), pair(1, 1), 1);
     }
     assert_eq!((table.used.load(Relaxed), table.len()), (first, 1));
+    // Nor do they keep it from growing when others come.
+    let others = 1..2 * first as u128;
+    others.for_each(|key| table.put(key, Threshold(1), pair(1, 1), 1));
+    assert_eq!(table.used.load(Relaxed), 2 * first);
     table.clear();
     let mut keys = 1..;
     keys.by_ref().take(14 * first).for_each(|key| table.put(key, Threshold(1), pair(1, 1), 1));
@@ -292,12 +297,15 @@ fn solved_positions_travel_from_table_to_table() {
 fn of_too_many_solved_positions_those_with_most_work_are_told() {
     let table = TranspositionTable::with_bytes(0).unwrap();
     table.keep_solved_from(1);
-    for work in 1..=4097 {
-        table.put(u128::from(work), Threshold(1), EffortPair::PROVED, work);
-    }
-    let works: BTreeSet<u32> = table.take_solved().iter().map(|solved| solved.work).collect();
+    let told_of = |works: RangeInclusive<u32>| -> BTreeSet<u32> {
+        for work in works {
+            table.put(u128::from(work), Threshold(1), EffortPair::PROVED, work);
+        }
+        table.take_solved().iter().map(|solved| solved.work).collect()
+    };
+    assert_eq!(told_of(1..=4096), (1..=4096).collect(), "these are not too many");
     // The upper half of the first 4096, and the last one.
-    assert_eq!(works, (2049..=4097).collect());
+    assert_eq!(told_of(1..=4097), (2049..=4097).collect());
 }
 
 /// A table that knows of the position with key 7 that its value is 3.
