@@ -80,3 +80,21 @@ fn without_the_ways_between_boards_bounds_are_looser() {
     }
     assert!(looser > 0);
 }
+
+/// The ways are worked out between as many states as there is room for, two of each board, and not
+/// between one more.
+#[test]
+fn there_is_room_for_the_states_of_a_component_or_there_is_not() {
+    for text in ["L..LR...", ".RR.LRL..", "L.L....R.R"] {
+        let whole = Woodpush::from_text(text).unwrap();
+        let may_repeat = |reach: usize| {
+            let room = Room { reach, ..whole.room };
+            let game = Woodpush { room, tables: Arc::default(), ..whole.clone() };
+            game.tables().unwrap().may_repeat.clone()
+        };
+        let last_of_a_component = whole.tables().unwrap().place.iter().max();
+        let states = 2 * (*last_of_a_component.unwrap() as usize + 1);
+        assert_eq!(may_repeat(states), may_repeat(whole.room.reach), "{text}");
+        assert_ne!(may_repeat(states - 1), may_repeat(states), "{text}");
+    }
+}
