@@ -53,7 +53,9 @@ fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
     for &choice in choices {
         assert_eq!(game.outcome(&position), cells.outcome());
         assert_eq!(game.key(&position), game.key(&mirror));
-        if cells.outcome().is_some() {
+        let bounds = game.static_bounds(&position);
+        if let Some(outcome) = cells.outcome() {
+            assert_eq!(bounds, Bounds::exactly(outcome));
             break;
         }
         let mut moves = MoveList::new();
