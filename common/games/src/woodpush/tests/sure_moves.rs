@@ -98,3 +98,14 @@ fn there_is_room_for_the_states_of_a_component_or_there_is_not() {
         assert_ne!(may_repeat(states - 1), may_repeat(states), "{text}");
     }
 }
+
+#[test]
+fn the_memory_is_that_of_the_tables() {
+    for text in ["L..LR...", "L.L....R.R"] {
+        let game = Woodpush::from_text(text).unwrap();
+        let tables = game.tables().unwrap();
+        let of_boards = size_of_val(&tables.component[..]) + size_of_val(&tables.place[..]);
+        let of_states = size_of_val(&tables.bounds[..]) + size_of_val(&tables.may_repeat[..]);
+        assert_eq!(game.memory(), (of_boards + of_states) as u64, "{text}");
+    }
+}
