@@ -86,7 +86,7 @@ pub fn certify(
         AnyGame::Woodpush(game) => &KnownMoves { game, claims, table, is_stopped },
         AnyGame::Dyn(_) => return Err(CertifyError::NotForThisGame(spec.to_string())),
     };
-    let header = Header::new(spec.as_str(), &moves, &texts)?;
+    let header = Header::new(spec.as_str(), &moves, &texts, false)?;
     let made = make(&header, strategy, output, settings, progress);
     match made {
         Err(_) if is_stopped() => Err(CertifyError::Stopped),

@@ -8,7 +8,7 @@ use crate::header::Header;
 use crate::layer::Merge;
 use crate::pass::{Numbers, Pass, Place, Rules, Source};
 use crate::plain::{self, Transcript};
-use crate::{Claim, Failure, Progress, Proved, Settings};
+use crate::{Failure, Progress, Proved, Settings};
 
 /// Checks a certificate to its end: every claim holds, or it fails.
 ///

@@ -22,6 +22,7 @@ pub(crate) struct Transcript<'t, 'p, R> {
 /// Begins the plain form of a certificate with this header.
 pub(crate) fn begin(header: &Header, output: &mut dyn Write) -> Result<(), Failure> {
     match header.game {
+        _ if header.compact => refuse!(Unreadable, "there is no plain form of the compact kind"),
         Game::Connect4 { columns: 0..=36, rows: 0..=36 } => {}
         _ => refuse!(
             Unreadable,

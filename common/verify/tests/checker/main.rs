@@ -5,5 +5,6 @@ mod command;
 mod damage;
 mod headers;
 mod naive;
+mod plans;
 mod settings;
 mod strategies;
