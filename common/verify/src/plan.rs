@@ -95,6 +95,11 @@ impl Plans {
         self.columns as usize
     }
 
+    /// The lines in which the claimant has no stone.
+    pub fn open_lines(&self, claimant: u128) -> impl Iterator<Item = u128> {
+        self.lines.iter().copied().filter(move |line| line & claimant == 0)
+    }
+
     fn column(&self, all: u128, index: u32) -> Column {
         let stones = (all >> (index * (self.rows + 1)) & !(!0 << self.rows)).count_ones();
         // A full column has no cells; its bottom is the bit on top of it.
@@ -171,12 +176,11 @@ impl Plans {
     /// What these parts, which have all empty cells, are worth; none if the other player might make four.
     pub fn worth(&self, stones: Stones, parts: &[Part]) -> Option<Worth> {
         let Stones { claimant, all } = stones;
-        let stopped = |&line: &u128| {
-            line & claimant != 0 || self.is_stopped(line, stones, parts) || {
-                self.comes_too_late(line & !all, stones, parts)
-            }
+        let stopped = |line| {
+            self.is_stopped(line, stones, parts)
+                || self.comes_too_late(line & !all, stones, parts)
         };
-        if !self.lines.iter().all(stopped) {
+        if !self.open_lines(claimant).all(stopped) {
             return None;
         }
         let ends = |part: &Part| part.courses.iter().all(|course| course.ends);
@@ -216,7 +220,8 @@ impl Plans {
         true
     }
 
-    fn has_four(&self, stones: u128) -> bool {
+    /// Whether there are four in a row among these stones.
+    pub fn has_four(&self, stones: u128) -> bool {
         self.lines.iter().any(|line| line & !stones == 0)
     }
 

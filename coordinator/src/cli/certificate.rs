@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
-use jlpns_certificate::{certify, is_certifiable};
+use jlpns_certificate::{Size, certify, is_certifiable, is_compactible};
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Game, with_game};
 use jlpns_search::TranspositionTable;
@@ -29,6 +29,33 @@ pub struct CertificateFlags {
     /// others can check
     #[arg(long, value_name = "FILE", env = "JLPNS_CERTIFICATE")]
     certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    size: SizeFlags,
+}
+
+/// How small a certificate is to be.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct SizeFlags {
+    /// Make the certificate smaller: of moves that hold, take the one that adds the fewest positions
+    #[arg(long, env = "JLPNS_MINIMIZE")]
+    minimize: bool,
+
+    /// Make a small certificate of the compact kind, which ends in plans of how each move is answered; for
+    /// Connect Four
+    #[arg(long, env = "JLPNS_COMPACT", conflicts_with = "minimize")]
+    compact: bool,
+}
+
+impl SizeFlags {
+    /// What the flags ask for.
+    pub fn size(self) -> Size {
+        match self {
+            SizeFlags { compact: true, .. } => Size::Compact,
+            SizeFlags { minimize: true, .. } => Size::Minimized,
+            _ => Size::Quick,
+        }
+    }
 }
 
 /// A certificate that was made, as `--output json` prints it.
@@ -37,6 +64,8 @@ pub struct Certificate {
     file: String,
     claim: String,
     positions: u64,
+    /// How many positions it would have if it were not minimized.
+    unminimized: Option<u64>,
     bytes: u64,
     seconds: f64,
     sha256: String,
@@ -51,6 +80,9 @@ impl CertificateFlags {
         };
         if !is_certifiable(spec) {
             return Err(refused(format!("there are no certificates for {spec} yet")));
+        }
+        if self.size.compact && !is_compactible(spec) {
+            return Err(refused(format!("there are no compact certificates of {spec}; there are of Connect Four")));
         }
         // A solve of days is not to end with a sentence about a directory.
         let unfinished = unfinished(file);
@@ -84,7 +116,7 @@ impl CertificateFlags {
         let interrupt = Interrupt::listen(None)?;
         let begun = Instant::now();
         let unfinished = unfinished(file);
-        let with_table = |table: &TranspositionTable| -> anyhow::Result<Proved> {
+        let make = |table: &TranspositionTable, size: Size| -> anyhow::Result<Proved> {
             let mut output = File::options()
                 .read(true)
                 .write(true)
@@ -95,8 +127,6 @@ impl CertificateFlags {
             let threads = NonZero::new(slots as usize).unwrap_or(NonZero::<usize>::MIN);
             let memory = usize::try_from(memory).unwrap_or(usize::MAX);
             let of_machine = jlpns_verify::Settings { threads, memory, ..Default::default() };
-            // The searches have left what they know below the jobs; this leads there.
-            solve.proof_tree().iter().for_each(|solved| table.learn(solved));
             let stopped = || interrupt.is_asked();
             let mut shown = Shown { progress: progress.clone(), positions: 0, begun };
             let (spec, moves) = (&settings.spec, &settings.moves);
@@ -104,6 +134,7 @@ impl CertificateFlags {
                 spec,
                 moves,
                 &claims,
+                size,
                 table,
                 &stopped,
                 &mut output,
@@ -113,6 +144,16 @@ impl CertificateFlags {
             output.sync_all()?;
             Ok(made)
         };
+        let with_table = |table: &TranspositionTable| -> anyhow::Result<(Proved, Option<u64>)> {
+            // The searches have left what they know below the jobs; this leads there.
+            solve.proof_tree().iter().for_each(|solved| table.learn(solved));
+            if !self.size.minimize {
+                return Ok((make(table, self.size.size())?, None));
+            }
+            // What it gains is told, so the other one is made as well.
+            let quick = make(table, Size::Quick)?.positions;
+            Ok((make(table, Size::Minimized)?, Some(quick)))
+        };
         let made = searches.with_table(with_table);
         let made = match made {
             Some(made) => made,
@@ -120,13 +161,14 @@ impl CertificateFlags {
             None => with_table(&TranspositionTable::with_bytes(memory)?),
         };
         progress.finish();
-        let made = made.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
+        let (made, unminimized) = made.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
         fs::rename(&unfinished, file)
             .with_context(|| format!("cannot write {}", file.display()))?;
         Ok(Some(Certificate {
             file: file.display().to_string(),
             claim: made.header.claim(),
             positions: made.positions,
+            unminimized,
             bytes: fs::metadata(file)?.len(),
             seconds: begun.elapsed().as_secs_f64(),
             sha256: made.sha256,
@@ -137,8 +179,12 @@ impl CertificateFlags {
 impl Certificate {
     /// A line for people.
     pub fn line(&self) -> String {
+        let instead = match self.unminimized {
+            Some(others) => format!(" instead of {}", grouped(others)),
+            None => String::new(),
+        };
         format!(
-            "certificate of {} in {}: {} positions, {} bytes, {:.1} s, {}\nsha256 {}",
+            "certificate of {} in {}: {} positions{instead}, {} bytes, {:.1} s, {}\nsha256 {}",
             self.claim,
             self.file,
             grouped(self.positions),

@@ -3,4 +3,4 @@
 mod plan_finder;
 mod smallest;
 
-pub(crate) use smallest::SmallStrategy;
+pub(crate) use smallest::{SmallStrategies, SmallStrategy};

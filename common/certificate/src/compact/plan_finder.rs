@@ -19,6 +19,8 @@ pub(super) struct PlanFinder {
     plans: Plans,
     columns: u32,
     rows: u32,
+    /// Each column's lowest cell.
+    floor: u128,
 }
 
 /// What is looked at while a plan is put together.
@@ -39,12 +41,23 @@ struct Search<'a> {
 
 impl PlanFinder {
     pub(super) fn new(columns: u32, rows: u32) -> PlanFinder {
-        PlanFinder { plans: Plans::new(columns, rows), columns, rows }
+        let floor = (0..columns).fold(0, |floor, column| floor | 1 << (column * (rows + 1)));
+        PlanFinder { plans: Plans::new(columns, rows), columns, rows, floor }
     }
 
     /// A plan that holds the position after the claimant's move, or wins it if it must.
     pub(super) fn find(&self, stones: Stones, must_win: bool) -> Option<Vec<u8>> {
         let threats = self.plans.threats(stones);
+        let cells = self.columns * self.rows;
+        if must_win && (cells - stones.all.count_ones()) % 2 == 1 {
+            // A column or a pair with an odd number of empty cells ends before it is full: with a threat above which
+            // there is an odd number of cells, and which is not the next cell of its column.
+            let rows = (0..self.rows).filter(|row| (self.rows - row) % 2 == 0);
+            let rows = rows.fold(0, |cells, row| cells | self.floor << row);
+            if threats & rows & !(stones.all + self.floor) == 0 {
+                return None;
+            }
+        }
         let lines: Vec<u128> = self.plans.open_lines(stones.claimant).collect();
         if lines.len() > 128 {
             return None;
@@ -65,10 +78,6 @@ impl PlanFinder {
             .iter()
             .map(|&index| Some(piece(self.plans.single(stones, threats, index)?, vec![])))
             .collect();
-        let race = lines.len() < self.plans.lines() && threats != 0;
-        if must_win && threats == 0 && !race {
-            return None;
-        }
         let mut pairs = Vec::new();
         for a in 0..places.len() {
             for b in a + 1..places.len() {
@@ -99,13 +108,17 @@ impl PlanFinder {
                 pairs.push((a, b, pieces));
             }
         }
+        let pieces = singles.iter().flatten().chain(pairs.iter().flat_map(|pair| &pair.2));
+        let courses = pieces.flat_map(|piece| &piece.part.courses);
+        let reached = courses.fold(stones.claimant, |reached, course| reached | course.claimant);
+        let may_race = self.plans.has_four(reached);
         let open = if lines.len() == 128 { !0 } else { (1 << lines.len()) - 1 };
         let used = vec![false; places.len()];
         let mut search = Search {
             finder: self,
             stones,
             must_win,
-            may_race: race || threats != 0,
+            may_race,
             open,
             singles,
             pairs,

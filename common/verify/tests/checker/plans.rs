@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use jlpns_verify::plan::{Plans, Stones, Worth};
 
+use crate::naive::writer::block;
+use crate::naive::{checked, fails, unreadable};
+
 /// A board of Connect Four as plans have it, for minimax.
 struct Game {
     columns: u32,
@@ -159,4 +162,60 @@ fn plans_in_late_positions_are_worth_what_they_say() {
     let sizes = [(5, 4), (4, 5), (6, 4), (5, 5), (6, 5), (5, 6), (7, 6), (4, 7), (7, 5), (6, 7), (4, 8)];
     let told = compare_many(&sizes, 12, 250);
     assert!(told.holds > 1000 && told.wins > 500, "{told:?}");
+}
+
+/// A certificate of one claim after moves, with one entry.
+fn compact(spec: &str, moves: &str, claim: &str, entry: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "jlpns certificate, version 1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: compact\n\
+         claim: {claim}, positions: 00000000000000000001\n\n"
+    );
+    let mut file = header.clone().into_bytes();
+    let mut entry = block(entry);
+    entry[0] = 1;
+    file.extend(entry);
+    file.extend([0; 8]);
+    file.extend(crc32fast::hash(header.as_bytes()).to_le_bytes());
+    file
+}
+
+/// On a board of three columns and four rows, the other player's columns are followed or paired.
+#[test]
+fn a_plan_ends_a_claim() {
+    // Max begins in the middle, so three cells are left there, and four in each of the others.
+    let file = |claim, entry: &[u8]| compact("connect4:3x4", "", claim, entry);
+    let proved = |entry| checked(&compact("connect4:3x4", "2", "<=draw", entry)).map(|proved| proved.positions);
+    // Min answers in the middle: two cells there, and four to the left and the right.
+    assert_eq!(proved(&[128 + 1, 0, 0, 0]), Ok(1));
+    // Or to the left, which leaves two odd columns.
+    assert_eq!(proved(&[128, 1, 1, 0]), Ok(1));
+    assert_eq!(proved(&[128, 17, 1, 0]), Ok(1));
+    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128, 0, 0, 0]));
+    assert!(why.contains("after 1, the plan may be without an answer in column 1"), "{why}");
+    for plan in [[1, 0, 0], [16, 16, 0], [1, 1, 1], [1, 2, 0]] {
+        let [a, b, c] = plan;
+        let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128, a, b, c]));
+        assert!(why.contains("names no pair"), "{why}");
+    }
+    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128, 33, 1, 0]));
+    assert!(why.contains("without an answer"), "{why}");
+    let why = fails(&compact("connect4:3x4", "2", "<=loss", &[128 + 1, 0, 0, 0]));
+    assert!(why.contains("the plan holds the game, but does not win it"), "{why}");
+    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[1, 0, 1, 0]));
+    assert!(why.contains("there is no plan, but there is one"), "{why}");
+    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128 + 3, 0, 0, 0]));
+    assert!(why.contains("number 3 is no legal move's"), "{why}");
+    // An odd number of cells is left, and no threat is there.
+    let why = fails(&file(">=draw", &[128, 0, 0, 0]));
+    assert!(why.contains("without an answer"), "{why}");
+}
+
+#[test]
+fn an_entry_has_a_number_and_a_plan() {
+    for entry in [&[129, 0, 0][..], &[129, 0, 0, 0, 0], &[129]] {
+        let why = unreadable(&compact("connect4:3x4", "2", "<=draw", entry));
+        assert!(why.contains("block 1 is corrupt"), "{why}");
+    }
+    let why = unreadable(&compact("woodpush:7", "", ">=-1", &[0]));
+    assert!(why.contains("which only Connect Four has"), "{why}");
 }
