@@ -5,6 +5,7 @@
 //! fewest positions to those that are in.
 
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -25,8 +26,10 @@ const NONE: u32 = u32::MAX / 2;
 const PLANNED: u8 = 128;
 /// About how much memory an estimate takes.
 const ESTIMATE_BYTES: usize = 96;
-/// How often the positions are chosen, each time with those of the last time in view.
-const ROUNDS: usize = 4;
+/// How often the positions are chosen anew, with the prices of the last time, after the last gain.
+const ROUNDS: usize = 3;
+/// The positions of a tree to this power are about as many as it has if each is there once.
+const ONCE: f64 = 0.86;
 /// How many nodes the search for one move may take at first, and how many times more in each further round.
 const FIRST_BUDGET: u64 = 20_000;
 const BUDGET_GROWTH: u64 = 8;
@@ -36,8 +39,13 @@ const PATIENCE: u32 = 16;
 fn growth() -> f64 { std::env::var("GR").map_or(1.5, |g| g.parse().unwrap()) }
 const SMALL: i32 = 8;
 
-/// Positions in standard form: the claimant's stones, and all stones.
-type Map<V> = HashMap<(u128, u128), V, FixedState>;
+/// A position in standard form: the claimant's stones, and all stones.
+type Key = (u128, u128);
+type Map<V> = HashMap<Key, V, FixedState>;
+
+fn key(&Stones { claimant, all }: &Stones) -> Key {
+    (claimant, all)
+}
 
 /// The stop of a walk that somebody asked for.
 struct Stopped;
@@ -57,10 +65,11 @@ struct Way {
 }
 
 /// What the claimant does in a position in standard form.
-#[derive(Clone)]
 struct Choice {
     number: u8,
     plan: Option<Vec<u8>>,
+    /// The positions that are to be met next.
+    next: Vec<Key>,
 }
 
 /// The claimant's moves and plans for one claim.
@@ -106,17 +115,19 @@ impl SmallStrategy {
         finder.most_estimates = memory / ESTIMATE_BYTES;
         let _ = begin.iter().try_for_each(|&stones| finder.settle(stones, NONE).map(drop));
         let mut best: Option<Map<Choice>> = None;
-        for _ in 0..ROUNDS {
+        let (mut prices, mut rounds_left) = (Map::default(), ROUNDS);
+        while rounds_left > 0 {
             let mut choices = Map::default();
             for &stones in &begin {
-                finder.take(stones, best.as_ref(), &mut choices).ok()?;
+                finder.take(stones, &prices, &mut choices).ok()?;
             }
             eprintln!("round: {} positions, {} estimates", choices.len(), finder.estimates.len());
-            let is_better = best.as_ref().is_none_or(|best| choices.len() < best.len());
-            if !is_better {
-                break;
+            prices = prices_of(&choices);
+            rounds_left -= 1;
+            if best.as_ref().is_none_or(|best| choices.len() < best.len()) {
+                best = Some(choices);
+                rounds_left = ROUNDS;
             }
-            best = Some(choices);
         }
         let choices = best?;
         Some(SmallStrategy { choices, columns: game.width() as usize, at_least: claim.holds })
@@ -309,9 +320,9 @@ impl<'a, B: Bitboard> Finder<'a, B> {
         let last = moves.iter().find(|&&(_, after)| is_last(after));
         let planned = moves.iter().map(|&(number, after)| {
             let plan = self.plans.find(after, self.must_win)?;
-            Some(Choice { number, plan: Some(plan) })
+            Some(Choice { number, plan: Some(plan), next: Vec::new() })
         });
-        last.map(|&(number, _)| Choice { number, plan: None }).or_else(|| planned.flatten().next())
+        last.map(|&(number, _)| Choice { number, plan: None, next: Vec::new() }).or_else(|| planned.flatten().next())
     }
 
     /// Whether the claim holds after a move of the claimant's, if that can be found out with so many nodes.
@@ -435,15 +446,14 @@ impl<'a, B: Bitboard> Finder<'a, B> {
         Ok(estimate)
     }
 
-    /// Takes a position in, and all that the claimant's moves lead to. What is in already costs nothing, and what was
-    /// in the last time may be in again.
+    /// Takes a position in, and all that the claimant's moves lead to. What is in already costs nothing; what was in the
+    /// last time has a price.
     fn take(
         &mut self,
         stones: Stones,
-        before: Option<&Map<Choice>>,
+        prices: &Map<f64>,
         choices: &mut Map<Choice>,
     ) -> Result<(), Stopped> {
-        let key = |stones: &Stones| (stones.claimant, stones.all);
         if choices.contains_key(&key(&stones)) {
             return Ok(());
         }
@@ -451,25 +461,49 @@ impl<'a, B: Bitboard> Finder<'a, B> {
             choices.insert(key(&stones), choice);
             return Ok(());
         }
-        let mut best: Option<(u64, Way)> = None;
+        let mut best: Option<((bool, f64), Way)> = None;
         for way in self.ways(stones)? {
-            let mut cost = 0;
-            for next in way.next.iter().filter(|&next| !choices.contains_key(&key(next))) {
-                let was_in = before.is_some_and(|before| before.contains_key(&key(next)));
-                let positions = u64::from(self.estimate(*next).positions);
-                cost += if was_in { positions } else { 2 * positions };
+            let (mut is_open, mut cost) = (false, 0.0);
+            for &next in way.next.iter().filter(|&next| !choices.contains_key(&key(next))) {
+                let price = prices.get(&key(&next)).copied();
+                cost += price.unwrap_or_else(|| {
+                    let Estimate { positions, known } = self.estimate(next);
+                    is_open |= !known;
+                    // A tree has the positions several times that are to be met only once.
+                    f64::from(positions).powf(ONCE)
+                });
             }
-            if best.as_ref().is_none_or(|&(least, _)| cost < least) {
-                best = Some((cost, way));
+            // What is only expected may turn out to be much more.
+            if best.as_ref().is_none_or(|&(least, _)| (is_open, cost) < least) {
+                best = Some(((is_open, cost), way));
             }
         }
-        let Some((_, way)) = best else {
+        let Some((_, Way { number, next })) = best else {
             // The claim does not hold; the checker's own rules will say where.
             return Ok(());
         };
-        choices.insert(key(&stones), Choice { number: way.number, plan: None });
-        way.next.into_iter().try_for_each(|next| self.take(next, before, choices))
+        let keys = next.iter().map(key).collect();
+        choices.insert(key(&stones), Choice { number, plan: None, next: keys });
+        next.into_iter().try_for_each(|next| self.take(next, prices, choices))
     }
+}
+
+/// What positions that are in would cost: those below them, shared among all that lead there.
+fn prices_of(choices: &Map<Choice>) -> Map<f64> {
+    let mut keys: Vec<Key> = choices.keys().copied().collect();
+    keys.sort_unstable_by_key(|&(claimant, all)| (Reverse(all.count_ones()), claimant, all));
+    let mut shares: Map<f64> = Map::default();
+    for next in choices.values().flat_map(|choice| &choice.next) {
+        *shares.entry(*next).or_default() += 1.0;
+    }
+    let mut prices: Map<f64> = Map::default();
+    for key in keys {
+        let next = choices[&key].next.iter();
+        let below: f64 = next.map(|next| prices.get(next).copied().unwrap_or(0.0)).sum();
+        let shared = shares.get(&key).copied().unwrap_or(1.0);
+        prices.insert(key, (1.0 + below) / shared);
+    }
+    prices
 }
 
 /// The positions that a way takes.
