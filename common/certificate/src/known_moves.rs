@@ -138,7 +138,7 @@ impl<G: Certified> Strategy for KnownMoves<'_, G> {
 }
 
 /// Stops a search as soon as somebody says so.
-struct Stop<'a>(&'a (dyn Fn() -> bool + Sync));
+pub(crate) struct Stop<'a>(pub(crate) &'a (dyn Fn() -> bool + Sync));
 
 impl Observer for Stop<'_> {
     fn observe(&mut self, _: u64, _: &dyn Fn() -> Findings) -> ControlFlow<()> {

@@ -112,7 +112,9 @@ impl Header {
         let compact = match (kind, &game) {
             ("full", _) => false,
             ("compact", Game::Connect4 { .. }) => true,
-            ("compact", _) => refuse!(Unreadable, "the kind is `compact`, which only Connect Four has"),
+            ("compact", _) => {
+                refuse!(Unreadable, "the kind is `compact`, which only Connect Four has")
+            }
             _ => refuse!(
                 Unreadable,
                 "the kind is {}, and only `full` and `compact` are known",
@@ -134,12 +136,7 @@ impl Header {
 
     /// A header of these claims about the position after `moves`, such as `>=win`, to be certified, in the
     /// compact kind or the full one. It is refused with a sentence if there is no such game, claim or kind of it.
-    pub fn new(
-        spec: &str,
-        moves: &str,
-        claims: &[&str],
-        compact: bool,
-    ) -> Result<Header, Failure> {
+    pub fn new(spec: &str, moves: &str, claims: &[&str], compact: bool) -> Result<Header, Failure> {
         let lines = [format!("game: {spec}"), "rules: 1".into(), format!("moves: {moves}")];
         let claims = claims.iter().map(|claim| format!("claim: {claim}, positions: {:020}", 0));
         let lines = lines.into_iter().chain([format!("kind: {}", kind(compact))]).chain(claims);
@@ -148,8 +145,11 @@ impl Header {
 
     /// The header as a file has it, with the empty line.
     pub fn text(&self) -> String {
-        let Header { spec, moves, claims, .. } = self;
-        let mut text = format!("{BEGINS}1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: full\n");
+        let Header { spec, moves, claims, compact, .. } = self;
+        let mut text = format!(
+            "{BEGINS}1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: {}\n",
+            kind(*compact)
+        );
         for claim in claims {
             text += &format!("claim: {claim}, positions: {:020}\n", claim.positions);
         }

@@ -132,7 +132,8 @@ impl Plans {
         switches: [u32; 2],
     ) -> Option<Part> {
         let columns = indices.map(|index| self.column(stones.all, index));
-        let is_switch = |(column, &switch): (&Column, &u32)| switch % 2 == 1 && switch <= column.count;
+        let is_switch =
+            |(column, &switch): (&Column, &u32)| switch % 2 == 1 && switch <= column.count;
         if indices[0] == indices[1] || !columns.iter().zip(&switches).all(is_switch) {
             return None;
         }
@@ -177,8 +178,7 @@ impl Plans {
     pub fn worth(&self, stones: Stones, parts: &[Part]) -> Option<Worth> {
         let Stones { claimant, all } = stones;
         let stopped = |line| {
-            self.is_stopped(line, stones, parts)
-                || self.comes_too_late(line & !all, stones, parts)
+            self.is_stopped(line, stones, parts) || self.comes_too_late(line & !all, stones, parts)
         };
         if !self.open_lines(claimant).all(stopped) {
             return None;
@@ -231,17 +231,25 @@ impl Plans {
         let mut parts = Vec::new();
         for (index, &byte) in (0..).zip(plan) {
             let partners: Vec<u32> = (0..self.columns)
-                .filter(|&other| byte != 0 && other != index && plan[other as usize] & 15 == byte & 15)
+                .filter(|&other| {
+                    byte != 0 && other != index && plan[other as usize] & 15 == byte & 15
+                })
                 .collect();
             let part = match (byte & 15, &partners[..]) {
                 (0, _) if byte == 0 && self.column(stones.all, index).count == 0 => continue,
                 (0, _) if byte == 0 => self.single(stones, threats, index),
                 (1.., &[other]) if other < index => continue,
                 (1.., &[other]) => {
-                    let switches = [byte, plan[other as usize]].map(|byte| 2 * u32::from(byte >> 4) + 1);
+                    let switches =
+                        [byte, plan[other as usize]].map(|byte| 2 * u32::from(byte >> 4) + 1);
                     self.pair(stones, threats, [index, other], switches)
                 }
-                _ => return Err(format!("the plan's {byte} for column {} names no pair", index + 1)),
+                _ => {
+                    return Err(format!(
+                        "the plan's {byte} for column {} names no pair",
+                        index + 1
+                    ));
+                }
             };
             let Some(part) = part else {
                 return Err(format!("the plan may be without an answer in column {}", index + 1));

@@ -82,7 +82,9 @@ impl CertificateFlags {
             return Err(refused(format!("there are no certificates for {spec} yet")));
         }
         if self.size.compact && !is_compactible(spec) {
-            return Err(refused(format!("there are no compact certificates of {spec}; there are of Connect Four")));
+            return Err(refused(format!(
+                "there are no compact certificates of {spec}; there are of Connect Four"
+            )));
         }
         // A solve of days is not to end with a sentence about a directory.
         let unfinished = unfinished(file);

@@ -52,7 +52,7 @@ impl PlanFinder {
         if must_win && (cells - stones.all.count_ones()) % 2 == 1 {
             // A column or a pair with an odd number of empty cells ends before it is full: with a threat above which
             // there is an odd number of cells, and which is not the next cell of its column.
-            let rows = (0..self.rows).filter(|row| (self.rows - row) % 2 == 0);
+            let rows = (0..self.rows).filter(|row| (self.rows - row).is_multiple_of(2));
             let rows = rows.fold(0, |cells, row| cells | self.floor << row);
             if threats & rows & !(stones.all + self.floor) == 0 {
                 return None;

@@ -4,21 +4,21 @@
 //! exact. The second part goes down from the beginning, and takes at each position the way that adds the
 //! fewest positions to those that are in.
 
-
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use foldhash::fast::FixedState;
 use jlpns_games::connect4::{Bitboard, Connect4};
 use jlpns_games::{Game, Move, Outcome, Player};
-use jlpns_search::search::{Observer, SearchSettings, search};
+use jlpns_search::search::{SearchSettings, search};
 use jlpns_search::strategy::Claim;
-use jlpns_search::{Algorithm, Findings, Question, TranspositionTable};
+use jlpns_search::{Algorithm, Question, TranspositionTable};
 use jlpns_verify::plan::Stones;
 use jlpns_verify::{Board, Failure, Strategy};
 
+use super::board::Field;
 use super::plan_finder::PlanFinder;
+use crate::known_moves::Stop;
 
 /// No way at all.
 const NONE: u32 = u32::MAX / 2;
@@ -36,7 +36,7 @@ const BUDGET_GROWTH: u64 = 8;
 /// A way is left when another one promises to take fewer by more than this part of it.
 const PATIENCE: u32 = 16;
 /// How many times more positions are expected for every two more empty cells, and where that begins.
-fn growth() -> f64 { std::env::var("GR").map_or(1.5, |g| g.parse().unwrap()) }
+const GROWTH: f64 = 1.45;
 const SMALL: i32 = 8;
 
 /// A position in standard form: the claimant's stones, and all stones.
@@ -89,12 +89,10 @@ struct Finder<'a, B: Bitboard> {
     claim: Claim,
     must_win: bool,
     plans: PlanFinder,
-    floor: u128,
-    cells: u128,
+    field: Field,
     is_stopped: &'a (dyn Fn() -> bool + Sync),
     estimates: Map<Estimate>,
     most_estimates: usize,
-    growth: f64,
     /// Keys of positions after the claimant's move of which a search with so many nodes has found nothing.
     unsettled: HashMap<u128, u64, FixedState>,
 }
@@ -110,7 +108,7 @@ impl SmallStrategy {
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Option<SmallStrategy> {
         let mut finder = Finder::new(game, table, claim, is_stopped);
-        let begin = finder.first(moves);
+        let begin = finder.field.first(moves, claim.claimant() == Player::Max);
         // What is not settled when the memory is full is as it is expected.
         finder.most_estimates = memory / ESTIMATE_BYTES;
         let _ = begin.iter().try_for_each(|&stones| finder.settle(stones, NONE).map(drop));
@@ -121,7 +119,6 @@ impl SmallStrategy {
             for &stones in &begin {
                 finder.take(stones, &prices, &mut choices).ok()?;
             }
-            eprintln!("round: {} positions, {} estimates", choices.len(), finder.estimates.len());
             prices = prices_of(&choices);
             rounds_left -= 1;
             if best.as_ref().is_none_or(|best| choices.len() < best.len()) {
@@ -170,8 +167,6 @@ impl<'a, B: Bitboard> Finder<'a, B> {
         is_stopped: &'a (dyn Fn() -> bool + Sync),
     ) -> Finder<'a, B> {
         let (columns, rows) = (game.width(), game.height());
-        let floor = (0..columns).fold(0, |floor, column| floor | 1 << (column * (rows + 1)));
-        let cells = (0..rows).fold(0, |cells, row| cells | floor << row);
         // One player's win is what a draw does not fulfil.
         let must_win = !claim.is_fulfilled_by(Outcome(1));
         Finder {
@@ -180,155 +175,32 @@ impl<'a, B: Bitboard> Finder<'a, B> {
             claim,
             must_win,
             plans: PlanFinder::new(columns, rows),
-            floor,
-            cells,
+            field: Field::new(columns, rows, must_win),
             is_stopped,
             estimates: Map::default(),
             most_estimates: usize::MAX,
-            growth: growth(),
             unsettled: HashMap::default(),
         }
     }
 
-    /// The positions with which the claimant begins.
-    fn first(&self, moves: &[Move]) -> Vec<Stones> {
-        let claimant_begins = self.claim.claimant() == Player::Max;
-        let mut stones = Stones { claimant: 0, all: 0 };
-        let mut is_claimant = claimant_begins;
-        for &Move(column) in moves {
-            let cell = self.open(stones.all) & self.column(u32::from(column));
-            let last = if is_claimant { stones.claimant } else { stones.all ^ stones.claimant };
-            if self.fours(last) & cell != 0 {
-                return Vec::new();
-            }
-            stones.all |= cell;
-            stones.claimant |= if is_claimant { cell } else { 0 };
-            is_claimant = !is_claimant;
-        }
-        if stones.all == self.cells {
-            Vec::new()
-        } else if !is_claimant {
-            self.replies(stones).unwrap_or_default()
-        } else if self.ends_at_once(stones) {
-            Vec::new()
-        } else {
-            vec![self.standard(stones)]
-        }
-    }
-
-    fn column(&self, index: u32) -> u128 {
-        let height = self.game.height() + 1;
-        !(!0 << self.game.height()) << (index * height)
-    }
-
-    /// The cells where the next stones come to lie.
-    fn open(&self, all: u128) -> u128 {
-        (all + self.floor) & self.cells
-    }
-
-    /// The cells that make four in a row with three of these stones; some of them are not empty.
-    fn fours(&self, stones: u128) -> u128 {
-        let up = self.game.height() + 1;
-        let mut found = stones << 1 & stones << 2 & stones << 3;
-        for way in [up - 1, up, up + 1] {
-            if 3 * way >= 128 {
-                continue;
-            }
-            let (above, below) =
-                (stones << way & stones << (2 * way), stones >> way & stones >> (2 * way));
-            found |= above & (stones << (3 * way) | stones >> way);
-            found |= below & (stones >> (3 * way) | stones << way);
-        }
-        found & self.cells
-    }
-
-    /// Whether the claimant, who is to move, can end the game as claimed.
-    fn ends_at_once(&self, Stones { claimant, all }: Stones) -> bool {
-        let open = self.open(all);
-        self.fours(claimant) & open != 0 || !self.must_win && (self.cells & !all).count_ones() == 1
-    }
-
-    /// A position or its mirror image, as the checker has it.
-    fn standard(&self, stones: Stones) -> Stones {
-        let height = self.game.height() + 1;
-        let mirror = |bits: u128| {
-            (0..self.game.width()).fold(0, |mirror, index| {
-                let column = bits >> (index * height) & !(!0 << height);
-                mirror | column << ((self.game.width() - 1 - index) * height)
-            })
-        };
-        let number = stones.claimant | (stones.all + self.floor);
-        if mirror(number) < number {
-            Stones { claimant: mirror(stones.claimant), all: mirror(stones.all) }
-        } else {
-            stones
-        }
-    }
-
-    /// The positions after the other player's moves that are still to be met, each once; none if one of them ends the
-    /// game otherwise than claimed.
-    fn replies(&self, Stones { claimant, all }: Stones) -> Option<Vec<Stones>> {
-        let open = self.open(all);
-        let last = self.must_win && (self.cells & !all).count_ones() <= 1;
-        if self.fours(all ^ claimant) & open != 0 || last {
-            return None;
-        }
-        let mut next: Vec<Stones> = Vec::new();
-        for cell in each(open) {
-            let after = Stones { claimant, all: all | cell };
-            if after.all == self.cells || self.ends_at_once(after) {
-                continue;
-            }
-            let after = self.standard(after);
-            if !next.iter().any(|known| (known.claimant, known.all) == (after.claimant, after.all)) {
-                next.push(after);
-            }
-        }
-        Some(next)
-    }
-
-    /// The moves that do not lose at once, with their numbers: those that make the most threats first, then those in
-    /// the middle.
-    fn moves(&self, stones: Stones) -> Vec<(u8, Stones)> {
-        let Stones { claimant, all } = stones;
-        let open = self.open(all);
-        let feared = self.fours(all ^ claimant) & !all;
-        let safe = match (feared & open).count_ones() {
-            0 => open,
-            1 => feared & open,
-            _ => 0,
-        };
-        let mut moves: Vec<_> = (0u8..)
-            .zip(each(open))
-            .filter(|&(_, cell)| safe & cell != 0 && cell << 1 & feared == 0)
-            .map(|(number, cell)| {
-                let after = Stones { claimant: claimant | cell, all: all | cell };
-                let threats = (self.fours(after.claimant) & !after.all).count_ones();
-                let column = cell.trailing_zeros() / (self.game.height() + 1);
-                let off_centre = (2 * column + 1).abs_diff(self.game.width());
-                ((u32::MAX - threats, off_centre), number, after)
-            })
-            .collect();
-        moves.sort_by_key(|&(order, number, _)| (order, number));
-        moves.into_iter().map(|(_, number, after)| (number, after)).collect()
-    }
-
     /// A move after which nothing is left to be met, or a plan is worth enough.
     fn last_choice(&self, stones: Stones) -> Option<Choice> {
-        let moves = self.moves(stones);
-        let is_last = |after| self.replies(after).is_some_and(|next| next.is_empty());
+        let moves = self.field.moves(stones);
+        let is_last = |after| self.field.replies(after).is_some_and(|next| next.is_empty());
         let last = moves.iter().find(|&&(_, after)| is_last(after));
         let planned = moves.iter().map(|&(number, after)| {
             let plan = self.plans.find(after, self.must_win)?;
             Some(Choice { number, plan: Some(plan), next: Vec::new() })
         });
-        last.map(|&(number, _)| Choice { number, plan: None, next: Vec::new() }).or_else(|| planned.flatten().next())
+        last.map(|&(number, _)| Choice { number, plan: None, next: Vec::new() })
+            .or_else(|| planned.flatten().next())
     }
 
     /// Whether the claim holds after a move of the claimant's, if that can be found out with so many nodes.
     fn holds(&mut self, after: Stones, budget: u64) -> Result<Option<bool>, Stopped> {
-        let [other, all] = [after.all ^ after.claimant, after.all]
-            .map(|bits| B::try_from(bits).unwrap_or_else(|_| unreachable!("the board has as many bits")));
+        let [other, all] = [after.all ^ after.claimant, after.all].map(|bits| {
+            B::try_from(bits).unwrap_or_else(|_| unreachable!("the board has as many bits"))
+        });
         let mut position = self.game.position(other, all);
         let (threshold, holds) = (self.claim.threshold, self.claim.holds);
         let bounds = self.game.survey(&position, threshold.relevancy_bounds()).bounds;
@@ -336,8 +208,7 @@ impl<'a, B: Bitboard> Finder<'a, B> {
             return Ok(Some(verdict == holds));
         }
         let key = self.game.key(&position).into();
-        if let Some(verdict) =
-            self.table.get(key, threshold).and_then(|known| known.pair.verdict())
+        if let Some(verdict) = self.table.get(key, threshold).and_then(|known| known.pair.verdict())
         {
             return Ok(Some(verdict == holds));
         }
@@ -364,14 +235,14 @@ impl<'a, B: Bitboard> Finder<'a, B> {
 
     /// The ways from a position, as far as they are found with little work; at least one, if the claim holds there.
     fn ways(&mut self, stones: Stones) -> Result<Vec<Way>, Stopped> {
-        let moves = self.moves(stones);
+        let moves = self.field.moves(stones);
         let mut budget = FIRST_BUDGET;
         loop {
             let (mut ways, mut is_open) = (Vec::new(), false);
             for &(number, after) in &moves {
                 match self.holds(after, budget)? {
                     Some(true) => {
-                        ways.extend(self.replies(after).map(|next| Way { number, next }));
+                        ways.extend(self.field.replies(after).map(|next| Way { number, next }));
                         // One that takes so much is enough.
                         if budget > FIRST_BUDGET {
                             break;
@@ -393,11 +264,11 @@ impl<'a, B: Bitboard> Finder<'a, B> {
         if let Some(&known) = self.estimates.get(&(stones.claimant, stones.all)) {
             return known;
         }
-        let empty = (self.cells & !stones.all).count_ones() as i32;
+        let empty = self.field.empty(stones) as i32;
         let estimate = if self.last_choice(stones).is_some() {
             Estimate { positions: 1, known: true }
         } else {
-            let expected = 2.0 * self.growth.powf(f64::from((empty - SMALL).max(0)) / 2.0);
+            let expected = 2.0 * GROWTH.powf(f64::from((empty - SMALL).max(0)) / 2.0);
             Estimate { positions: (expected as u32).min(NONE), known: false }
         };
         self.estimates.insert((stones.claimant, stones.all), estimate);
@@ -422,7 +293,8 @@ impl<'a, B: Bitboard> Finder<'a, B> {
             })
             .collect();
         let estimate = loop {
-            let mut sums: Vec<(u32, usize)> = (0..).zip(&ways).map(|(place, way)| (sum(&way.1), place)).collect();
+            let mut sums: Vec<(u32, usize)> =
+                (0..).zip(&ways).map(|(place, way)| (sum(&way.1), place)).collect();
             sums.sort_unstable();
             let Some(&(positions, best)) = sums.first() else {
                 break Estimate { positions: NONE, known: true };
@@ -510,22 +382,4 @@ fn prices_of(choices: &Map<Choice>) -> Map<f64> {
 fn sum(estimates: &[Estimate]) -> u32 {
     let sum: u64 = estimates.iter().map(|estimate| u64::from(estimate.positions)).sum();
     (sum + 1).min(u64::from(NONE)) as u32
-}
-
-/// The bits of a number, each alone, lowest first.
-fn each(mut bits: u128) -> impl Iterator<Item = u128> {
-    std::iter::from_fn(move || {
-        let bit = bits & bits.wrapping_neg();
-        bits ^= bit;
-        (bit != 0).then_some(bit)
-    })
-}
-
-/// Stops a search as soon as somebody says so.
-struct Stop<'a>(&'a (dyn Fn() -> bool + Sync));
-
-impl Observer for Stop<'_> {
-    fn observe(&mut self, _: u64, _: &dyn Fn() -> Findings) -> ControlFlow<()> {
-        if (self.0)() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
 }

@@ -23,7 +23,8 @@ impl Game {
             fits.then(|| 1 << (column * (rows as i32 + 1) + row))
         };
         let mut lines = vec![];
-        for (column, row) in (0..columns as i32).flat_map(|c| (0..rows as i32).map(move |r| (c, r))) {
+        for (column, row) in (0..columns as i32).flat_map(|c| (0..rows as i32).map(move |r| (c, r)))
+        {
             for (right, up) in [(0, 1), (1, 0), (1, 1), (1, -1)] {
                 let cells = (0..4).map(|step| cell(column + step * right, row + step * up));
                 lines.extend(cells.sum::<Option<u64>>());
@@ -101,7 +102,8 @@ struct Chance(u64);
 
 impl Chance {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % bound
     }
 }
@@ -159,7 +161,8 @@ fn plans_on_small_boards_are_worth_what_they_say() {
 
 #[test]
 fn plans_in_late_positions_are_worth_what_they_say() {
-    let sizes = [(5, 4), (4, 5), (6, 4), (5, 5), (6, 5), (5, 6), (7, 6), (4, 7), (7, 5), (6, 7), (4, 8)];
+    let sizes =
+        [(5, 4), (4, 5), (6, 4), (5, 5), (6, 5), (5, 6), (7, 6), (4, 7), (7, 5), (6, 7), (4, 8)];
     let told = compare_many(&sizes, 12, 250);
     assert!(told.holds > 1000 && told.wins > 500, "{told:?}");
 }
@@ -184,7 +187,9 @@ fn compact(spec: &str, moves: &str, claim: &str, entry: &[u8]) -> Vec<u8> {
 fn a_plan_ends_a_claim() {
     // Max begins in the middle, so three cells are left there, and four in each of the others.
     let file = |claim, entry: &[u8]| compact("connect4:3x4", "", claim, entry);
-    let proved = |entry| checked(&compact("connect4:3x4", "2", "<=draw", entry)).map(|proved| proved.positions);
+    let proved = |entry| {
+        checked(&compact("connect4:3x4", "2", "<=draw", entry)).map(|proved| proved.positions)
+    };
     // Min answers in the middle: two cells there, and four to the left and the right.
     assert_eq!(proved(&[128 + 1, 0, 0, 0]), Ok(1));
     // Or to the left, which leaves two odd columns.
