@@ -23,7 +23,9 @@ fn every_solve_of_a_small_board_can_be_certified_and_checked() {
         ("connect4:5x5", &["--goal", ">=win"], "<=draw"),
         ("connect4:5x4", &["--moves", "3", "--sub-search", "pn2"], "=draw"),
         ("connect4:4x4", &["--knowledge", "false", "--sub-search", "dfpn"], "=draw"),
-        ("woodpush:11", &[], "=-1"),
+        ("connect4:6x4", &["--minimize"], "<=loss"),
+        ("connect4:5x4", &["--compact"], "=draw"),
+        ("woodpush:11", &["--minimize"], "=-1"),
         ("woodpush:10", &["--goal", "<=-2"], "<=-2"),
         ("woodpush:LLR..RLR", &["--moves", "s1"], "=-1"),
     ] {
@@ -53,6 +55,23 @@ fn as_text_the_certificate_is_told_after_the_value() {
     let told = format!("certificate of =draw in {file}: ");
     let at = lines.iter().position(|line| line.starts_with(&told)).expect("a line about it");
     assert!(lines[at + 1].starts_with("sha256 "), "{lines:?}");
+}
+
+#[test]
+fn what_minimizing_gains_is_told_and_woodpush_has_no_compact_kind() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = path(directory.path(), "certificate");
+    let solve = |spec, flag| {
+        run(&mut jlpns(["solve", spec, "--certificate", &file, "--output", "json", flag]), LIMIT)
+    };
+    let made = &solve("connect4:6x4", "--minimize").json()["certificate"];
+    let [few, many] = ["positions", "unminimized"].map(|name| made[name].as_u64());
+    assert!(few.is_some() && few < many, "{made}");
+    let made = &solve("connect4:6x4", "--compact").json()["certificate"];
+    assert!(made["positions"].as_u64() < few && made["unminimized"].is_null(), "{made}");
+    let refused = solve("woodpush:8", "--compact");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("no compact certificates of woodpush:8"), "{refused:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use jlpns_search::{EffortPair, Findings, Job, Question, SolvedPosition, Transpos
 use jlpns_verify::{Board, Failure, Header, Progress, Proved, Reader, Settings, check_for};
 
 use crate::known_moves::Certified;
-use crate::{CertifyError, certify};
+use crate::{CertifyError, Size, certify};
 
 /// The memory for positions that are yet to be written, in bytes; more of them are spilled to disk.
 const LAYERS: usize = 128 << 20;
@@ -57,8 +57,18 @@ pub fn run_job(
             Settings { threads: NonZero::<usize>::MIN, memory: LAYERS, ..Settings::default() };
         let mut file = Cursor::new(Vec::new());
         let (moves, claims) = (&job.moves, [claim]);
-        certify(spec, moves, &claims, table, &is_stopped, &mut file, &settings, &mut progress)
-            .map(|_| file.into_inner())
+        certify(
+            spec,
+            moves,
+            &claims,
+            Size::Quick,
+            table,
+            &is_stopped,
+            &mut file,
+            &settings,
+            &mut progress,
+        )
+        .map(|_| file.into_inner())
     };
     let proved = match searcher.table() {
         Some(table) => match prove(table) {
@@ -136,7 +146,8 @@ impl Reader for Expected<'_> {
     fn begins(&mut self, header: &Header) -> Result<(), Failure> {
         let Expected { spec, moves, goal } = *self;
         let claims: Vec<String> = header.claims.iter().map(ToString::to_string).collect();
-        if header.spec != spec.as_str() || header.moves != moves || claims != [goal] {
+        let is_of_it = header.spec == spec.as_str() && header.moves == moves && claims == [goal];
+        if !is_of_it || header.compact {
             return Err(Failure::Fails(format!(
                 "it is to show that {}, and was to show {goal} of {spec} after '{moves}'",
                 header.statement()
@@ -176,6 +187,9 @@ struct Learner<'a, G> {
 
 impl<G: Certified> Reader for Learner<'_, G> {
     fn begins(&mut self, header: &Header) -> Result<(), Failure> {
+        if header.compact {
+            return Err(Failure::Fails("it is of the compact kind, and ends in plans".into()));
+        }
         if header.spec != self.spec.as_str() {
             return Err(Failure::Fails(format!("it is of {}, not of {}", header.spec, self.spec)));
         }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::num::NonZero;
 
-use jlpns_certificate::{certify, check_piece};
+use jlpns_certificate::{Size, certify, check_piece, is_compactible};
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Game, Threshold, with_game};
 use jlpns_minimax::{after_choices, value};
@@ -17,12 +17,13 @@ fn certificate(
     spec: &GameSpec,
     moves: &[jlpns_games::Move],
     claims: &[Claim],
+    size: Size,
     threads: usize,
 ) -> Result<(Vec<u8>, String), String> {
     let table = TranspositionTable::with_bytes(1 << 20).unwrap();
     let settings = Settings { threads: NonZero::new(threads).unwrap(), ..Settings::default() };
     let mut file = Cursor::new(Vec::new());
-    let made = certify(spec, moves, claims, &table, &|| false, &mut file, &settings, &mut ());
+    let made = certify(spec, moves, claims, size, &table, &|| false, &mut file, &settings, &mut ());
     let made = made.map_err(|error| error.to_string())?;
     let bytes = file.into_inner();
     let read = check(&bytes[..], &settings, &mut ()).expect("what was made holds");
@@ -42,7 +43,7 @@ fn what_the_papers_solved_is_certified() {
             .into_iter()
             .map(|(threshold, holds)| Claim { threshold: Threshold(threshold), holds })
             .collect();
-        let found = certificate(&spec, &[], &claims, 2);
+        let found = certificate(&spec, &[], &claims, Size::Quick, 2);
         assert_eq!(found.map(|(_, statement)| statement), Ok(statement.to_owned()));
     }
 }
@@ -51,9 +52,50 @@ fn what_the_papers_solved_is_certified() {
 fn one_thread_and_several_make_a_certificate_of_the_same_claim() {
     let spec: GameSpec = "connect4:5x5".parse().unwrap();
     let claim = [Claim { threshold: Threshold(1), holds: true }];
-    let (one, statement) = certificate(&spec, &[], &claim, 1).unwrap();
-    assert_eq!(certificate(&spec, &[], &claim, 1).unwrap().0, one, "the same file each time");
-    assert_eq!(certificate(&spec, &[], &claim, 4).unwrap().1, statement);
+    let (one, statement) = certificate(&spec, &[], &claim, Size::Quick, 1).unwrap();
+    assert_eq!(
+        certificate(&spec, &[], &claim, Size::Quick, 1).unwrap().0,
+        one,
+        "the same file each time"
+    );
+    assert_eq!(certificate(&spec, &[], &claim, Size::Quick, 4).unwrap().1, statement);
+}
+
+/// How many numbers the certificate of one claim has, of each size.
+fn positions(spec: &str, threshold: u8, holds: bool) -> [u64; 3] {
+    let spec: GameSpec = spec.parse().unwrap();
+    let claim = [Claim { threshold: Threshold(threshold), holds }];
+    [Size::Quick, Size::Minimized, Size::Compact].map(|size| {
+        let (file, _) = certificate(&spec, &[], &claim, size, 1).unwrap();
+        assert_eq!(
+            certificate(&spec, &[], &claim, size, 1).unwrap().0,
+            file,
+            "the same file each time"
+        );
+        check(&file[..], &Settings::default(), &mut ()).unwrap().positions
+    })
+}
+
+#[test]
+fn certificates_can_be_made_smaller() {
+    for (spec, threshold, holds, most) in [
+        ("connect4:4x4", 1, true, 300),
+        ("connect4:4x4", 2, false, 2),
+        ("connect4:5x4", 2, false, 3),
+        ("connect4:6x4", 1, false, 400),
+    ] {
+        let [quick, minimized, compact] = positions(spec, threshold, holds);
+        assert!(minimized < quick, "{spec}: {minimized} instead of {quick}");
+        assert!(compact <= most && compact < minimized, "{spec}: {compact} of {minimized}");
+    }
+}
+
+#[test]
+fn only_connect_four_has_compact_certificates() {
+    let spec: GameSpec = "woodpush:7".parse().unwrap();
+    let claim = [Claim { threshold: Threshold(1), holds: true }];
+    let refused = certificate(&spec, &[], &claim, Size::Compact, 1).unwrap_err();
+    assert!(refused.contains("no compact certificates of woodpush:7"), "{refused}");
 }
 
 /// Of a file about something else no more is read than its header: its board may be one that takes long.
@@ -61,7 +103,7 @@ fn one_thread_and_several_make_a_certificate_of_the_same_claim() {
 fn a_piece_about_something_else_is_refused_by_its_header() {
     let spec: GameSpec = "woodpush:8".parse().unwrap();
     let claim = [Claim { threshold: Threshold(1), holds: true }];
-    let (bytes, _) = certificate(&spec, &[], &claim, 1).unwrap();
+    let (bytes, _) = certificate(&spec, &[], &claim, Size::Quick, 1).unwrap();
     let refused = |bytes: &[u8], spec: &str, moves: &str, goal: &str| {
         let spec = spec.parse().unwrap();
         match check_piece(bytes, &spec, moves, goal, &Settings::default()) {
@@ -93,7 +135,8 @@ fn a_certificate_that_is_stopped_is_none() {
     let claim = [Claim { threshold: Threshold(2), holds: true }];
     let table = TranspositionTable::with_bytes(1 << 20).unwrap();
     let (settings, mut file) = (Settings::default(), Cursor::new(Vec::new()));
-    let made = certify(&spec, &[], &claim, &table, &|| true, &mut file, &settings, &mut ());
+    let made =
+        certify(&spec, &[], &claim, Size::Quick, &table, &|| true, &mut file, &settings, &mut ());
     assert!(matches!(made, Err(jlpns_certificate::CertifyError::Stopped)), "{made:?}");
     let read = check(&file.into_inner()[..], &settings, &mut ());
     assert!(matches!(read, Err(Failure::Unreadable(_))), "{read:?}");
@@ -109,17 +152,19 @@ proptest! {
             "woodpush:8", "woodpush:LL..RR.R", "woodpush:LRL..RLR",
         ]),
         choices in prop::collection::vec(any::<usize>(), 0..8),
+        size in prop::sample::select(vec![Size::Quick, Size::Minimized, Size::Compact]),
     ) {
         let spec: GameSpec = spec.parse().unwrap();
+        let size = if is_compactible(&spec) || size != Size::Compact { size } else { Size::Quick };
         with_game!(spec.game(), game => {
             let (mut position, moves) = after_choices(game, &choices);
             if let Some(value) = value(game, &mut position, 1_000_000) {
                 for threshold in (1..game.scale().len() as u8).map(Threshold) {
                     let claim = Claim { threshold, holds: threshold.holds(value) };
-                    let found = certificate(&spec, &moves, &[claim], 1);
+                    let found = certificate(&spec, &moves, &[claim], size, 1);
                     prop_assert!(found.is_ok(), "{:?} {:?}", claim, found);
                     let claim = Claim { holds: !claim.holds, ..claim };
-                    let found = certificate(&spec, &moves, &[claim], 1);
+                    let found = certificate(&spec, &moves, &[claim], size, 1);
                     prop_assert!(found.is_err(), "{:?} {:?}", claim, found);
                 }
             }

@@ -94,31 +94,51 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
         position: &mut G::Position,
         observer: &mut dyn Observer,
     ) -> Result<Move, NoMove> {
+        self.cheapest_keeping_move(position, &mut |_, _| 0, observer)
+    }
+
+    /// The same; of the moves that are known to hold, one that costs the least, and of these one that is easy to
+    /// go on from.
+    pub fn cheapest_keeping_move(
+        &mut self,
+        position: &mut G::Position,
+        cost: &mut dyn FnMut(&mut G::Position, Move) -> usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Move, NoMove> {
         debug_assert_eq!(self.game.to_move(position), self.claim.claimant());
         let mut relevant = MoveList::new();
         self.game.relevant_moves(position, &mut relevant);
         if let [only] = relevant[..] {
             return Ok(only);
         }
-        let mut easiest: Option<(Ease, Move)> = None;
-        let mut open: Vec<(Reverse<i32>, Move)> = Vec::new();
-        for &mv in &relevant {
-            self.game.play(position, mv);
-            let survey = self.game.survey(position, self.claim.relevant());
-            match self.ease(position, survey) {
-                Some(Ok(ease)) if easiest.is_none_or(|(least, _)| ease < least) => {
-                    easiest = Some((ease, mv));
-                }
-                Some(_) => {}
-                None => open.push((Reverse(survey.promise), mv)),
-            }
-            self.game.undo(position, mv);
-        }
-        if let Some((_, mv)) = easiest {
+        let (known, mut open) = self.survey(position, &relevant);
+        let costs = known.into_iter().map(|(ease, mv)| ((cost(position, mv), ease), mv));
+        if let Some((_, mv)) = costs.min_by_key(|&(cost, _)| cost) {
             return Ok(mv);
         }
         open.sort_by_key(|&(promise, _)| promise);
         self.search(position, open, observer)
+    }
+
+    /// The moves after which the claim is known to hold, and those of which nothing is known, with their promise.
+    #[expect(clippy::type_complexity, reason = "two lists of moves")]
+    fn survey(
+        &self,
+        position: &mut G::Position,
+        moves: &[Move],
+    ) -> (Vec<(Ease, Move)>, Vec<(Reverse<i32>, Move)>) {
+        let (mut known, mut open) = (Vec::new(), Vec::new());
+        for &mv in moves {
+            self.game.play(position, mv);
+            let survey = self.game.survey(position, self.claim.relevant());
+            match self.ease(position, survey) {
+                Some(Ok(ease)) => known.push((ease, mv)),
+                Some(Err(())) => {}
+                None => open.push((Reverse(survey.promise), mv)),
+            }
+            self.game.undo(position, mv);
+        }
+        (known, open)
     }
 
     /// How easy the claim is after a move, or that it does not hold there; `None` if that is not known.

@@ -17,18 +17,22 @@ pub(crate) struct Blocks<'p, R> {
     input: BufReader<Hashed<R>>,
     progress: &'p mut dyn Progress,
     header_crc: u32,
+    /// How many bytes each position has.
+    pub(crate) entry: usize,
     /// How many blocks were read.
     read: u64,
     ended: bool,
-    /// The numbers of a block that wait for their positions.
+    /// The bytes of a block that wait for their positions.
     pub(crate) rest: IntoIter<u8>,
     /// Why the block that ends a layer does not fit, which is told when the layer's moves have been played.
     pub(crate) beyond: Option<String>,
 }
 
-/// Numbers of one layer, as the file holds them.
+/// Numbers of one layer, with the plans that may go with them, as the file holds them.
 pub(crate) struct Block {
     pub(crate) count: usize,
+    /// How many bytes each position has.
+    entry: usize,
     number: u64,
     crc: u32,
     zlib: Vec<u8>,
@@ -55,9 +59,9 @@ impl<'p, R: Read> Blocks<'p, R> {
         let mut input = BufReader::new(Hashed { input, hash: Sha256::new() });
         let (header, header_crc) = Header::read(&mut input)?;
         progress.opened(&header);
-        let rest = Vec::new().into_iter();
-        let blocks =
-            Blocks { input, progress, header_crc, read: 0, ended: false, rest, beyond: None };
+        let (entry, rest) = (header.entry_bytes(), Vec::new().into_iter());
+        let (read, ended, beyond) = (0, false, None);
+        let blocks = Blocks { input, progress, header_crc, entry, read, ended, rest, beyond };
         Ok((header, blocks))
     }
 
@@ -78,16 +82,17 @@ impl<'p, R: Read> Blocks<'p, R> {
                 Unreadable,
                 "the header is corrupt: the last block has another CRC-32 for it"
             ),
-            (count @ 1..=LARGEST, size) if size <= 2 * count + 128 => {
+            (count @ 1..=LARGEST, size) if size <= 2 * count * self.entry + 128 => {
                 let mut zlib = vec![0; size];
                 self.input.read_exact(&mut zlib).map_err(&broken)?;
                 self.progress.advanced(count);
-                Ok(Some(Block { count, number, crc, zlib }))
+                Ok(Some(Block { count, entry: self.entry, number, crc, zlib }))
             }
             _ => refuse!(
                 Unreadable,
                 "block {number} is corrupt: it says that it has {count} numbers in {size} bytes, but it may \
-                 have 1 to {LARGEST}, in 128 bytes and two for each at most"
+                 have 1 to {LARGEST}, in 128 bytes and {} for each at most",
+                2 * self.entry
             ),
         }
     }
@@ -107,14 +112,15 @@ impl<'p, R: Read> Blocks<'p, R> {
 }
 
 impl Block {
-    /// The numbers, if they are what their checksum says.
+    /// The numbers, and the plans after each that may have one, if they are what their checksum says.
     pub(crate) fn unpack(&self) -> Result<Vec<u8>, Failure> {
-        let &Block { count, number, crc, ref zlib } = self;
+        let &Block { count, entry, number, crc, ref zlib } = self;
+        let bytes = count * entry;
         // One byte more than needed shows a stream that holds too many.
-        let mut numbers = vec![0; count + 1];
+        let mut numbers = vec![0; bytes + 1];
         let mut stream = Decompress::new(true);
         let status = stream.decompress(zlib, &mut numbers, FlushDecompress::Finish);
-        let whole = (zlib.len() as u64, count as u64);
+        let whole = (zlib.len() as u64, bytes as u64);
         if !matches!(status, Ok(Status::StreamEnd))
             || (stream.total_in(), stream.total_out()) != whole
         {
@@ -123,7 +129,7 @@ impl Block {
                 "block {number} is corrupt: it is no zlib stream of {count} numbers"
             );
         }
-        numbers.truncate(count);
+        numbers.truncate(bytes);
         if crc32fast::hash(&numbers) != crc {
             refuse!(
                 Unreadable,

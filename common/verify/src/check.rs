@@ -146,7 +146,7 @@ impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
         layer: &mut Merge<G::Position>,
     ) -> Result<(Vec<G::Position>, Given), Failure> {
         let positions = if self.rest.len() > 0 {
-            layer.take(self.rest.len())?
+            layer.take(self.rest.len() / self.entry)?
         } else {
             let block = self.block(claim, used)?;
             let positions = layer.take(block.count)?;
@@ -156,7 +156,7 @@ impl<G: Rules, R: Read> Source<G> for Blocks<'_, R> {
             self.rest = block.unpack()?.into_iter();
             positions
         };
-        let numbers = self.rest.by_ref().take(positions.len()).collect();
+        let numbers = self.rest.by_ref().take(positions.len() * self.entry).collect();
         if layer.is_empty() && self.rest.len() > 0 {
             let count = first + positions.len() as u64;
             // The moves of those that there are come first, in however many parts the block is taken.

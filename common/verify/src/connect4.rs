@@ -9,6 +9,7 @@ use crate::Failure;
 use crate::header::{Claim, Quoted};
 use crate::layer::Position;
 use crate::pass::{Board, Rules};
+use crate::plan::{Plans, Stones};
 
 /// An unsigned integer with a bit for each cell and one more for each column.
 pub(crate) trait Bits: Position + Copy + Not<Output = Self> + Add<Output = Self>
@@ -55,6 +56,9 @@ macro_rules! bits {
 bits!(u64);
 bits!(u128);
 
+/// What is added to the number of a move if a plan says how the game goes on after it.
+const PLANNED: u8 = 128;
+
 /// The columns' names, from the left.
 const NAMES: &[u8; 64] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-=";
 
@@ -75,6 +79,8 @@ pub(crate) struct Connect4<B> {
     max: B,
     all: B,
     outcome: Option<i32>,
+    /// In the compact kind, what the checker knows of plans.
+    plans: Option<Plans>,
 }
 
 impl<B: Bits> Connect4<B> {
@@ -99,6 +105,7 @@ impl<B: Bits> Connect4<B> {
             max: B::ZERO,
             all: B::ZERO,
             outcome: None,
+            plans: None,
         };
         for (index, name) in moves.chars().enumerate() {
             let mut cells = each(game.open(game.all)).filter(|_| game.outcome.is_none());
@@ -118,6 +125,12 @@ impl<B: Bits> Connect4<B> {
             game.outcome = if wins { Some(win) } else { (game.all == game.cells).then_some(0) };
         }
         Ok(game)
+    }
+
+    /// The same, for certificates of the compact kind or the full one.
+    pub(crate) fn of_kind(mut self, compact: bool) -> Connect4<B> {
+        self.plans = compact.then(|| Plans::new(self.columns, self.rows));
+        self
     }
 
     /// The cells where the next stones come to lie.
@@ -222,13 +235,20 @@ impl<B: Bits> Rules for Connect4<B> {
         Ok(())
     }
 
+    fn entry_bytes(&self) -> usize {
+        1 + self.plans.as_ref().map_or(0, Plans::bytes)
+    }
+
     fn play(
         &self,
         claim: &Claim,
         position: &B,
-        number: u8,
+        entry: &[u8],
         next: &mut Vec<B>,
     ) -> Result<(), String> {
+        let (byte, plan) = (entry[0], &entry[1..]);
+        let plans = self.plans.as_ref().filter(|_| byte >= PLANNED);
+        let number = if plans.is_some() { byte - PLANNED } else { byte };
         let (claimant, all) = self.stones(*position);
         let open = self.open(all);
         let Some(cell) = each(open).nth(number.into()) else {
@@ -243,7 +263,18 @@ impl<B: Bits> Rules for Connect4<B> {
         if all | cell == self.cells {
             return Err(after("the board is full, which is a draw".into()));
         }
-        self.replies(claim, claimant | cell, all | cell, next).map_err(after)
+        let (claimant, all) = (claimant | cell, all | cell);
+        let Some(plans) = plans else {
+            if plan.iter().any(|&byte| byte != 0) {
+                return Err("its number says that there is no plan, but there is one".into());
+            }
+            return self.replies(claim, claimant, all, next).map_err(after);
+        };
+        let worth = plans.read(Stones { claimant: claimant.into(), all: all.into() }, plan);
+        match worth.map_err(after)? {
+            worth if worth.is_enough(claim) => Ok(()),
+            _ => Err(after("the plan holds the game, but does not win it".into())),
+        }
     }
 
     fn board(&self, &position: &B) -> Board<'static> {
@@ -320,9 +351,9 @@ mod tests {
                     for (index, position) in layer.iter().enumerate() {
                         for number in [0, 1, index as u8 % 7, 255] {
                             let (mut small, mut large) = (vec![], vec![]);
-                            let played = narrow.play(&claim, position, number, &mut small);
+                            let played = narrow.play(&claim, position, &[number], &mut small);
                             let wide =
-                                wide.play(&claim, &u128::from(*position), number, &mut large);
+                                wide.play(&claim, &u128::from(*position), &[number], &mut large);
                             assert_eq!(played, wide);
                             assert!(small.iter().map(|&small| u128::from(small)).eq(large));
                             next.extend(small);

@@ -6,12 +6,14 @@ macro_rules! with_rules {
         match $header.game {
             $crate::header::Game::Connect4 { columns, rows } if columns * (rows + 1) <= 64 => {
                 let $rules =
-                    &$crate::connect4::Connect4::<u64>::new(columns, rows, &$header.moves)?;
+                    &$crate::connect4::Connect4::<u64>::new(columns, rows, &$header.moves)?
+                        .of_kind($header.compact);
                 $run
             }
             $crate::header::Game::Connect4 { columns, rows } => {
                 let $rules =
-                    &$crate::connect4::Connect4::<u128>::new(columns, rows, &$header.moves)?;
+                    &$crate::connect4::Connect4::<u128>::new(columns, rows, &$header.moves)?
+                        .of_kind($header.compact);
                 $run
             }
             $crate::header::Game::Woodpush { cells, board } => {

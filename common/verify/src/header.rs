@@ -20,6 +20,8 @@ pub struct Header {
     pub moves: String,
     /// One claim, or two of which the first is `>=`.
     pub claims: Vec<Claim>,
+    /// Whether its kind is `compact`, and not `full`: positions may end in a plan.
+    pub compact: bool,
     pub(crate) game: Game,
 }
 
@@ -107,9 +109,18 @@ impl Header {
         }
         let moves = field("moves: ")?;
         let kind = field("kind: ")?;
-        if kind != "full" {
-            refuse!(Unreadable, "the kind is {}, and only `full` is known", Quoted(kind));
-        }
+        let compact = match (kind, &game) {
+            ("full", _) => false,
+            ("compact", Game::Connect4 { .. }) => true,
+            ("compact", _) => {
+                refuse!(Unreadable, "the kind is `compact`, which only Connect Four has")
+            }
+            _ => refuse!(
+                Unreadable,
+                "the kind is {}, and only `full` and `compact` are known",
+                Quoted(kind)
+            ),
+        };
         let mut claims = vec![game.claim(field("claim: ")?)?];
         if lines.len() > 5 {
             claims.push(game.claim(field("claim: ")?)?);
@@ -120,26 +131,37 @@ impl Header {
         if claims.len() == 2 && (!claims[0].at_least || claims[1].at_least) {
             refuse!(Unreadable, "of two claims, the first must be `>=` and the second `<=`");
         }
-        Ok(Header { spec: spec.into(), moves: moves.into(), claims, game })
+        Ok(Header { spec: spec.into(), moves: moves.into(), claims, compact, game })
     }
 
-    /// A header of these claims about the position after `moves`, such as `>=win`, to be certified. It is
-    /// refused with a sentence if there is no such game, or no such claim.
-    pub fn new(spec: &str, moves: &str, claims: &[&str]) -> Result<Header, Failure> {
+    /// A header of these claims about the position after `moves`, such as `>=win`, to be certified, in the
+    /// compact kind or the full one. It is refused with a sentence if there is no such game, claim or kind of it.
+    pub fn new(spec: &str, moves: &str, claims: &[&str], compact: bool) -> Result<Header, Failure> {
         let lines = [format!("game: {spec}"), "rules: 1".into(), format!("moves: {moves}")];
         let claims = claims.iter().map(|claim| format!("claim: {claim}, positions: {:020}", 0));
-        let lines = lines.into_iter().chain(["kind: full".into()]).chain(claims);
+        let lines = lines.into_iter().chain([format!("kind: {}", kind(compact))]).chain(claims);
         Header::parse(&lines.collect::<Vec<_>>())
     }
 
     /// The header as a file has it, with the empty line.
     pub fn text(&self) -> String {
-        let Header { spec, moves, claims, .. } = self;
-        let mut text = format!("{BEGINS}1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: full\n");
+        let Header { spec, moves, claims, compact, .. } = self;
+        let mut text = format!(
+            "{BEGINS}1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: {}\n",
+            kind(*compact)
+        );
         for claim in claims {
             text += &format!("claim: {claim}, positions: {:020}\n", claim.positions);
         }
         text + "\n"
+    }
+
+    /// How many bytes the file has for each position.
+    pub(crate) fn entry_bytes(&self) -> usize {
+        match self.game {
+            Game::Connect4 { columns, .. } if self.compact => 1 + columns as usize,
+            _ => 1,
+        }
     }
 
     /// All claims in one: `>=win`, `=draw` if both bounds are the same, or `>=-1 and <=1`.
@@ -240,6 +262,10 @@ pub(crate) fn broken(place: impl Into<String>) -> impl Fn(io::Error) -> Failure 
         }
         _ => Failure::Trouble(format!("the file cannot be read at {place}: {error}")),
     }
+}
+
+fn kind(compact: bool) -> &'static str {
+    if compact { "compact" } else { "full" }
 }
 
 fn version(line: &str) -> Result<(), Failure> {

@@ -9,6 +9,7 @@
 //! - `games.rs`: which games there are.
 //! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
 //! - `pass.rs`: the pass over the layers, on all cores.
+//! - [`plan`]: how the claimant of a compact certificate goes on without any more numbers, and what that is worth.
 //! - `check.rs`: the pass with the numbers of a file, to its end.
 //! - [`command`]: the command line.
 //! - `plain.rs`: the same numbers as text, for smaller readers.
@@ -39,6 +40,7 @@ mod layer;
 mod make;
 mod pass;
 mod plain;
+pub mod plan;
 mod woodpush;
 
 use std::fmt;

@@ -23,7 +23,8 @@ const ASKED: usize = 512;
 /// Somebody who knows the claimant's moves. What is said need not be believed: it is checked.
 pub trait Strategy: Sync {
     /// For each of these positions, which are of one layer, the number of the claimant's move among the
-    /// legal moves; or a sentence that says why there is none.
+    /// legal moves; or a sentence that says why there is none. In the compact kind each number has a plan after it, of
+    /// one byte a column, and 128 is added to it if the plan says how the game goes on; else the plan is zeros.
     fn numbers(&self, claim: &Claim, boards: &[Board<'_>]) -> Result<Vec<u8>, Failure>;
 }
 
@@ -45,7 +46,8 @@ pub fn make(
     let mut counts = Vec::new();
     with_rules!(header, settings, rules => {
         for claim in &header.claims {
-            let mut writer = Writer::new(strategy, claim, output, progress);
+            let entry = rules.entry_bytes();
+            let mut writer = Writer::new(strategy, claim, output, progress, entry);
             counts.push(Pass::new(rules, claim, settings).run(&mut writer)?);
         }
     });
@@ -69,6 +71,8 @@ struct Writer<'a, W> {
     claim: &'a Claim,
     output: &'a mut W,
     progress: &'a mut dyn Progress,
+    /// How many bytes each position has.
+    entry: usize,
     /// Where threads tell the numbers from some position of the layer on.
     tell: Sender<(u64, Vec<u8>)>,
     told: Receiver<(u64, Vec<u8>)>,
@@ -92,11 +96,9 @@ impl<G: Rules> Numbers<G> for Question<'_> {
     fn numbers(self, rules: &G, positions: &[G::Position]) -> Result<Vec<u8>, Failure> {
         let boards: Vec<_> = positions.iter().map(|position| rules.board(position)).collect();
         let numbers = self.strategy.numbers(self.claim, &boards)?;
-        if numbers.len() != positions.len() {
-            let (some, many) = (numbers.len(), positions.len());
-            return Err(Failure::Fails(format!(
-                "the strategy has {some} moves for {many} positions"
-            )));
+        let (some, many) = (numbers.len(), positions.len() * rules.entry_bytes());
+        if some != many {
+            refuse!(Fails, "the strategy has {some} bytes for positions that take {many}");
         }
         // The writer is there until all threads have ended.
         let _ = self.tell.send((self.first, numbers.clone()));
@@ -110,21 +112,22 @@ impl<'a, W: Write> Writer<'a, W> {
         claim: &'a Claim,
         output: &'a mut W,
         progress: &'a mut dyn Progress,
+        entry: usize,
     ) -> Writer<'a, W> {
         let (tell, told) = channel();
         let (ahead, open) = (BTreeMap::new(), Vec::new());
-        Writer { strategy, claim, output, progress, tell, told, ahead, in_order: 0, open }
+        Writer { strategy, claim, output, progress, entry, tell, told, ahead, in_order: 0, open }
     }
 
     /// Takes in what was told, and writes all whole blocks.
     fn take_in(&mut self) -> Result<(), Failure> {
         self.ahead.extend(self.told.try_iter());
         while let Some(numbers) = self.ahead.remove(&self.in_order) {
-            self.in_order += numbers.len() as u64;
+            self.in_order += (numbers.len() / self.entry) as u64;
             self.open.extend(numbers);
         }
-        while self.open.len() >= LARGEST {
-            let rest = self.open.split_off(LARGEST);
+        while self.open.len() >= LARGEST * self.entry {
+            let rest = self.open.split_off(LARGEST * self.entry);
             self.write_open(rest)?;
         }
         Ok(())
@@ -135,7 +138,7 @@ impl<'a, W: Write> Writer<'a, W> {
         let numbers = mem::replace(&mut self.open, rest);
         let mut zlib = ZlibEncoder::new(Vec::new(), Compression::best());
         let packed = zlib.write_all(&numbers).and_then(|()| zlib.finish()).map_err(unwritable)?;
-        block(self.output, numbers.len(), crc32fast::hash(&numbers), &packed)
+        block(self.output, numbers.len() / self.entry, crc32fast::hash(&numbers), &packed)
     }
 }
 

@@ -33,12 +33,19 @@ pub(crate) trait Rules: Sync {
     /// Collects the positions of the first layer. A refusal has the board in question after it.
     fn first(&self, claim: &Claim, next: &mut Vec<Self::Position>) -> Result<(), String>;
 
-    /// Plays the move with this number, and collects what the replies lead to, as far as it is of the next layer.
+    /// How many bytes say what the claimant does in a position: a number first, and then a plan where there may
+    /// be one.
+    fn entry_bytes(&self) -> usize {
+        1
+    }
+
+    /// Plays the move that an entry has the number of, and collects what the replies lead to, as far as it is of
+    /// the next layer.
     fn play(
         &self,
         claim: &Claim,
         position: &Self::Position,
-        number: u8,
+        entry: &[u8],
         next: &mut Vec<Self::Position>,
     ) -> Result<(), String>;
 
@@ -79,7 +86,7 @@ pub(crate) trait Source<G: Rules> {
 
 /// Numbers that are still to be unpacked, or found.
 pub(crate) trait Numbers<G: Rules>: Send {
-    /// One number for each of these positions.
+    /// One entry for each of these positions, one after the other.
     fn numbers(self, rules: &G, positions: &[G::Position]) -> Result<Vec<u8>, Failure>;
 }
 
@@ -228,9 +235,16 @@ impl<'a, G: Rules> Pass<'a, G> {
     ) -> Result<(), Found> {
         let numbers = piece.numbers.numbers(self.rules, &piece.positions);
         let numbers = numbers.map_err(|failure| (piece.first, failure))?;
-        for (place, (position, number)) in (piece.first..).zip(piece.positions.iter().zip(numbers))
-        {
-            let played = self.rules.play(self.claim, position, number, &mut next.positions);
+        let entry_bytes = self.rules.entry_bytes();
+        // No position may be left without a move.
+        assert_eq!(
+            numbers.len(),
+            piece.positions.len() * entry_bytes,
+            "an entry for each position"
+        );
+        let entries = numbers.chunks_exact(entry_bytes);
+        for (place, (position, entry)) in (piece.first..).zip(piece.positions.iter().zip(entries)) {
+            let played = self.rules.play(self.claim, position, entry, &mut next.positions);
             let played = played.or_else(|why| {
                 let board = self.rules.draw(self.claim, position);
                 let (claim, layer, position) = (self.claim, self.layer, place + 1);

@@ -32,6 +32,9 @@ impl<'o> Transcript<'o> {
 impl Reader for Transcript<'_> {
     fn begins(&mut self, header: &Header) -> Result<(), Failure> {
         match header.game {
+            _ if header.compact => {
+                refuse!(Unreadable, "there is no plain form of the compact kind")
+            }
             Game::Connect4 { columns: 0..=36, rows: 0..=36 } => {}
             _ => refuse!(
                 Unreadable,

@@ -160,13 +160,14 @@ impl Rules for Woodpush {
         &self,
         claim: &Claim,
         position: &Boards,
-        number: u8,
+        entry: &[u8],
         next: &mut Vec<Boards>,
     ) -> Result<(), String> {
         let legal = || self.legal(position, claim.at_least);
-        let Some((made, board)) = legal().nth(number.into()) else {
+        let Some((made, board)) = legal().nth(entry[0].into()) else {
             return Err(format!(
-                "number {number} is no legal move's, as there are {}",
+                "number {} is no legal move's, as there are {}",
+                entry[0],
                 legal().count()
             ));
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
-use jlpns_certificate::{CertifyError, certify, is_certifiable, learn_piece};
+use jlpns_certificate::{CertifyError, Size, certify, is_certifiable, is_compactible, learn_piece};
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Game, with_game};
 use jlpns_search::TranspositionTable;
@@ -31,6 +31,33 @@ pub struct CertificateFlags {
     /// others can check
     #[arg(long, value_name = "FILE", env = "JLPNS_CERTIFICATE")]
     certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    size: SizeFlags,
+}
+
+/// How small a certificate is to be.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct SizeFlags {
+    /// Make the certificate smaller: of moves that hold, take the one that adds the fewest positions
+    #[arg(long, env = "JLPNS_MINIMIZE")]
+    minimize: bool,
+
+    /// Make a small certificate of the compact kind, which ends in plans of how each move is answered; for
+    /// Connect Four
+    #[arg(long, env = "JLPNS_COMPACT", conflicts_with = "minimize")]
+    compact: bool,
+}
+
+impl SizeFlags {
+    /// What the flags ask for.
+    pub fn size(self) -> Size {
+        match self {
+            SizeFlags { compact: true, .. } => Size::Compact,
+            SizeFlags { minimize: true, .. } => Size::Minimized,
+            _ => Size::Quick,
+        }
+    }
 }
 
 /// A certificate that was made, as `--output json` prints it.
@@ -39,6 +66,8 @@ pub struct Certificate {
     file: String,
     claim: String,
     positions: u64,
+    /// How many positions it would have if it were not minimized.
+    unminimized: Option<u64>,
     bytes: u64,
     seconds: f64,
     sha256: String,
@@ -64,7 +93,9 @@ impl CertificateFlags {
 
     /// Errors if one is wanted and there can be none, before anything is searched.
     pub fn check(&self, spec: &GameSpec) -> Result<(), CommandError> {
-        self.certificate.as_ref().map_or(Ok(()), |file| check(file, "--certificate", spec))
+        self.certificate
+            .as_ref()
+            .map_or(Ok(()), |file| check(file, "--certificate", self.size, spec))
     }
 
     /// Makes the certificate of a solve that has ended. None if none is wanted, or there is nothing to
@@ -80,15 +111,25 @@ impl CertificateFlags {
             warn!("there is no certificate, because the solve has not ended");
             return Ok(None);
         }
-        make(file, solve, known, progress)
+        make(file, self.size, solve, known, progress)
     }
 }
 
 /// Errors if there can be no certificate of a game in this file.
-pub fn check(file: &Path, flag: &str, spec: &GameSpec) -> Result<(), CommandError> {
+pub fn check(
+    file: &Path,
+    flag: &str,
+    size: SizeFlags,
+    spec: &GameSpec,
+) -> Result<(), CommandError> {
     let refused = |why: String| CommandError::bad_value(flag, &file.display().to_string(), why);
     if !is_certifiable(spec) {
         return Err(refused(format!("there are no certificates for {spec} yet")));
+    }
+    if size.compact && !is_compactible(spec) {
+        return Err(refused(format!(
+            "there are no compact certificates of {spec}; there are of Connect Four"
+        )));
     }
     // A solve of days is not to end with a sentence about a directory.
     let unfinished = unfinished(file);
@@ -99,6 +140,7 @@ pub fn check(file: &Path, flag: &str, spec: &GameSpec) -> Result<(), CommandErro
 /// Makes the certificate of a solve that has ended with an answer; none if there is nothing to certify.
 pub fn make(
     file: &Path,
+    size: SizeFlags,
     solve: &Solve,
     known: &Known<'_>,
     progress: &Progress,
@@ -112,16 +154,17 @@ pub fn make(
     // The solve has ended, so a signal loses nothing but the certificate.
     let interrupt = Interrupt::listen(None)?;
     let begun = Instant::now();
-    let making = Making { solve, known, claims, interrupt, progress, begun };
+    let making = Making { size, solve, known, claims, interrupt, progress, begun };
     let unfinished = unfinished(file);
     let made = making.write(&unfinished);
     progress.finish();
-    let made = made.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
+    let (made, unminimized) = made.inspect_err(|_| drop(fs::remove_file(&unfinished)))?;
     fs::rename(&unfinished, file).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(Some(Certificate {
         file: file.display().to_string(),
         claim: made.header.claim(),
         positions: made.positions,
+        unminimized,
         bytes: fs::metadata(file)?.len(),
         seconds: begun.elapsed().as_secs_f64(),
         sha256: made.sha256,
@@ -130,6 +173,7 @@ pub fn make(
 
 /// A certificate in the making.
 struct Making<'a> {
+    size: SizeFlags,
     solve: &'a Solve,
     known: &'a Known<'a>,
     claims: Vec<Claim>,
@@ -140,8 +184,8 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// Makes it of all that is known. Some of that rests on the word of workers; if it leads nowhere, of what
-    /// is proved alone.
-    fn write(&self, output: &Path) -> anyhow::Result<Proved> {
+    /// is proved alone. With it comes how many positions it would have if it were not minimized.
+    fn write(&self, output: &Path) -> anyhow::Result<(Proved, Option<u64>)> {
         let made;
         let table = match self.known.table {
             Some(table) => table,
@@ -153,12 +197,12 @@ impl Making<'_> {
         // The searches have left what they know below the jobs; this leads there.
         self.solve.proof_tree().iter().for_each(|solved| table.learn(solved));
         self.learn_proofs(table)?;
-        match self.certify(table, output) {
+        match self.with_table(table, output) {
             Err(CertifyError::Failed(Failure::Fails(why))) => {
                 warn!("something that was believed is not true, so it is searched anew: {why}");
                 let table = self.new_table()?;
                 self.learn_proofs(&table)?;
-                Ok(self.certify(&table, output)?)
+                Ok(self.with_table(&table, output)?)
             }
             made => Ok(made?),
         }
@@ -191,7 +235,25 @@ impl Making<'_> {
         Ok(())
     }
 
-    fn certify(&self, table: &TranspositionTable, output: &Path) -> Result<Proved, CertifyError> {
+    fn with_table(
+        &self,
+        table: &TranspositionTable,
+        output: &Path,
+    ) -> Result<(Proved, Option<u64>), CertifyError> {
+        if !self.size.minimize {
+            return Ok((self.certify(self.size.size(), table, output)?, None));
+        }
+        // What it gains is told, so the other one is made as well.
+        let quick = self.certify(Size::Quick, table, output)?.positions;
+        Ok((self.certify(Size::Minimized, table, output)?, Some(quick)))
+    }
+
+    fn certify(
+        &self,
+        size: Size,
+        table: &TranspositionTable,
+        output: &Path,
+    ) -> Result<Proved, CertifyError> {
         let cannot = |error: std::io::Error| {
             Failure::Trouble(format!("cannot write {}: {error}", output.display()))
         };
@@ -203,8 +265,17 @@ impl Making<'_> {
         let stopped = || interrupt.is_asked();
         let (settings, claims) = (self.solve.settings(), &self.claims);
         let (spec, moves, of_machine) = (&settings.spec, &settings.moves, self.settings());
-        let made =
-            certify(spec, moves, claims, table, &stopped, &mut file, &of_machine, &mut shown)?;
+        let made = certify(
+            spec,
+            moves,
+            claims,
+            size,
+            table,
+            &stopped,
+            &mut file,
+            &of_machine,
+            &mut shown,
+        )?;
         file.sync_all().map_err(cannot)?;
         Ok(made)
     }
@@ -213,8 +284,12 @@ impl Making<'_> {
 impl Certificate {
     /// A line for people.
     pub fn line(&self) -> String {
+        let instead = match self.unminimized {
+            Some(others) => format!(" instead of {}", grouped(others)),
+            None => String::new(),
+        };
         format!(
-            "certificate of {} in {}: {} positions, {} bytes, {:.1} s, {}\nsha256 {}",
+            "certificate of {} in {}: {} positions{instead}, {} bytes, {:.1} s, {}\nsha256 {}",
             self.claim,
             self.file,
             grouped(self.positions),

@@ -6,7 +6,7 @@ use anyhow::Context;
 use jlpns_games::spec::Games;
 use jlpns_solve::belief::Confirm;
 
-use super::certificate::{Known, check, make};
+use super::certificate::{Known, SizeFlags, check, make};
 use super::output::Output;
 use super::progress::Progress;
 use super::{CommandError, End, output, values};
@@ -22,6 +22,9 @@ pub struct CertifyFlags {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
+
+    #[command(flatten)]
+    size: SizeFlags,
 
     /// How many threads to use [default: one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
@@ -47,7 +50,7 @@ pub fn run(flags: &CertifyFlags, games: &Games) -> Result<End, CommandError> {
     };
     let mut settings = settings_of(&flags.directory, games).map_err(bad)?;
     settings.memory = flags.memory / 2;
-    check(&flags.out, "--out", &settings.spec)?;
+    check(&flags.out, "--out", flags.size, &settings.spec)?;
     let progress = Progress::start("info");
     let proofs = ProofFolder::beside_journal(settings.spec.clone(), &flags.directory);
     let proofs = proofs.with_context(|| format!("cannot read {}", flags.directory.display()))?;
@@ -75,7 +78,7 @@ pub fn run(flags: &CertifyFlags, games: &Games) -> Result<End, CommandError> {
         threads: flags.slots.unwrap_or_else(values::cores),
         memory: flags.memory / 2,
     };
-    let made = make(&flags.out, &solve, &known, &progress)?;
+    let made = make(&flags.out, flags.size, &solve, &known, &progress)?;
     match (made, flags.output) {
         (Some(made), Output::Json) => output::print_json(&made)?,
         (Some(made), Output::Text) => output::print_text(&made.line())?,

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use jlpns_certificate::certify;
+use jlpns_certificate::{Size, certify};
 use jlpns_games::{Goal, Outcome, Threshold};
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_BATCH, MAX_PART, v1};
@@ -277,8 +277,18 @@ async fn a_certificate_stands_behind_its_own_report_only() {
             let claim = [Claim { threshold: Threshold(2), holds: false }];
             let (of_machine, mut file) =
                 (jlpns_verify::Settings::default(), Cursor::new(Vec::new()));
-            certify(&spec, &[], &claim, &table, &|| false, &mut file, &of_machine, &mut ())
-                .expect("4x4 is a draw");
+            certify(
+                &spec,
+                &[],
+                &claim,
+                Size::Quick,
+                &table,
+                &|| false,
+                &mut file,
+                &of_machine,
+                &mut (),
+            )
+            .expect("4x4 is a draw");
             file.into_inner()
         };
         let report = |efforts: Vec<u32>, certificate_bytes| v1::Report {

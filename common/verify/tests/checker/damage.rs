@@ -271,7 +271,7 @@ fn blocks_hold_one_layer_and_no_more_than_they_say() {
     let mut bomb = crate::naive::writer::block(&vec![0; 1 << 20]);
     bomb[..4].copy_from_slice(&1u32.to_le_bytes());
     bytes.extend(&bomb);
-    assert_says(&unreadable(&bytes), "in 128 bytes and two for each at most");
+    assert_says(&unreadable(&bytes), "in 128 bytes and 2 for each at most");
     bomb[..4].copy_from_slice(&(file.claims[0].1[0].len() as u32).to_le_bytes());
     let mut many = file.clone();
     many.claims[0].1[0] = vec![0; 60_000];

@@ -65,7 +65,7 @@ fn other_versions_are_not_known() {
     assert!(with("rules: 1", "rules: 1 ").contains("the rules have version `1 `"));
     assert!(
         with("kind: full", "kind: counts")
-            .contains("the kind is `counts`, and only `full` is known")
+            .contains("the kind is `counts`, and only `full` and `compact` are known")
     );
 }
 

@@ -5,6 +5,7 @@ mod command;
 mod damage;
 mod headers;
 mod naive;
+mod plans;
 mod python;
 mod settings;
 mod strategies;
