@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use jlpns_verify::plan::{Plans, Stones, Worth};
+use jlpns_verify::{Settings, check};
 
 use crate::naive::writer::block;
 use crate::naive::{checked, fails, unreadable};
@@ -223,4 +224,12 @@ fn an_entry_has_a_number_and_a_plan() {
     }
     let why = unreadable(&compact("woodpush:7", "", ">=-1", &[0]));
     assert!(why.contains("which only Connect Four has"), "{why}");
+}
+
+/// Made of what an alpha-beta search of the claim had left, by one thread.
+#[test]
+fn the_first_player_wins_the_usual_board() {
+    let file = include_bytes!("../certificates/7x6-win.compact");
+    let proved = check(&file[..], &Settings::default(), &mut ()).unwrap();
+    assert_eq!(proved.to_string(), "connect4:7x6 is a win (>=win), 106935 positions");
 }
