@@ -17,10 +17,11 @@ use jlpns_verify::{Board, Failure, Header, Progress, Proved, Reader, Settings, c
 use crate::known_moves::Certified;
 use crate::{CertifyError, Size, certify};
 
-/// The memory for positions that are yet to be written, in bytes; more of them are spilled to disk.
-const LAYERS: usize = 128 << 20;
-/// The table of a second try, in bytes.
-const FRESH_TABLE: u64 = 64 << 20;
+/// The memory for positions that are yet to be written, in bytes; more of them are spilled to disk. It comes on top
+/// of what searches may take, for each slot, and is room for a piece of a million positions.
+const LAYERS: usize = 16 << 20;
+/// The table of a second try, in bytes, on top as well.
+const FRESH_TABLE: u64 = 32 << 20;
 /// What a position of a piece counts as work: little, so that its move is taken first.
 const WORK_OF_A_PIECE: u32 = 2;
 
