@@ -103,16 +103,14 @@ fn a_true_certificate_of_something_else_proves_nothing() {
     let solve = ["solve", "connect4:4x4", "--goal", ">=draw", "--certificate", &file];
     assert_eq!(run(&mut jlpns(solve), LIMIT).code, Some(0));
     let other = fs::read(&file).expect("the file");
-    let mut proofs = 0;
+    let mut lies = 0;
+    // Whether it is asked for one or not.
     let result = asked_for_a_win(|member, lease| {
-        if lease.job.as_ref().is_some_and(|job| job.prove) {
-            proofs += 1;
-            return member.report_with_certificate(lie(&lease), &other);
-        }
-        say(member, lie(&lease));
+        lies += 1;
+        member.report_with_certificate(lie(&lease), &other);
     });
     assert_eq!(result["proved"], false, "{result}");
-    assert!(proofs > 0, "it was asked to prove what it said");
+    assert!(lies > 0, "it was given something to do");
 }
 
 #[test]
