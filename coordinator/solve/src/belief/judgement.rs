@@ -199,15 +199,10 @@ impl Belief {
         if said.by == other.by || other.by == MachineId::COORDINATOR {
             return vec![said.by];
         }
-        if self.confirm() == Confirm::Proof {
-            // Machines are not outvoted where there will be a certificate.
-            return match other.standing {
-                Standing::Confirmed { by } if by == MachineId::COORDINATOR => vec![said.by],
-                _ => Vec::new(),
-            };
-        }
         match other.standing {
             Standing::Confirmed { by } if by == MachineId::COORDINATOR => vec![said.by],
+            // Machines are not outvoted where there will be a certificate.
+            _ if self.confirm() == Confirm::Proof => Vec::new(),
             Standing::Confirmed { by }
                 if independent(said.by, by) && independent(said.by, other.by) =>
             {
