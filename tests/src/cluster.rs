@@ -1,13 +1,17 @@
 //! Clusters of real processes: a coordinator, and workers that connect to it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Running, command, jlpns, jlpns_worker, run};
+use crate::{Ended, Running, command, jlpns, jlpns_worker, run};
 
 /// Far more than anything in the tests takes.
 pub const LIMIT: Duration = Duration::from_secs(180);
+
+/// The same of anything about the certificate of a small board.
+pub const CERTIFICATE_LIMIT: Duration = Duration::from_secs(120);
 
 /// Starts a coordinator on a free port; gives it back with its URL.
 pub fn serve(args: &[&str]) -> (Running, String) {
@@ -53,6 +57,18 @@ pub fn until(url: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
+/// The path of a file in a folder, as an argument.
+pub fn path(folder: &Path, name: &str) -> String {
+    folder.join(name).display().to_string()
+}
+
+/// Solves with these arguments and writes the certificate to `file`, which must work.
+pub fn solved_with_certificate(file: &str, args: &[&str]) -> Ended {
+    let ended = run(jlpns(["solve", "--certificate", file]).args(args), CERTIFICATE_LIMIT);
+    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+    ended
+}
+
 /// Checks a certificate with the program for it, which must find that it holds; gives what it says.
 pub fn verified(file: &str) -> Value {
     let ended = run(&mut command("jlpns-verify", [file, "--output", "json"]), LIMIT);
@@ -89,7 +105,7 @@ pub fn solved_by_two(args: &[&str]) -> Value {
 /// none where the game is over before the solve begins.
 pub fn proved_by_two(args: &[&str]) -> Value {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("certificate").display().to_string();
+    let file = path(folder.path(), "certificate");
     let result = solved_by_two(&[args, &["--certificate", &file]].concat());
     assert_eq!(result["claims"], result["claims_confirmed"], "{result}");
     let made = &result["certificate"];

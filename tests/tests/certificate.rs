@@ -3,15 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
+use jlpns_tests::cluster::{CERTIFICATE_LIMIT as LIMIT, path, solved_with_certificate};
 use jlpns_tests::{jlpns, run};
-
-const LIMIT: Duration = Duration::from_secs(120);
-
-fn path(directory: &Path, name: &str) -> String {
-    directory.join(name).display().to_string()
-}
 
 #[test]
 fn every_solve_of_a_small_board_can_be_certified_and_checked() {
@@ -29,9 +23,8 @@ fn every_solve_of_a_small_board_can_be_certified_and_checked() {
         ("woodpush:10", &["--goal", "<=-2"], "<=-2"),
         ("woodpush:LLR..RLR", &["--moves", "s1"], "=-1"),
     ] {
-        let mut solve = jlpns(["solve", spec, "--certificate", &file, "--output", "json"]);
-        let solved = run(solve.args(more), LIMIT);
-        assert_eq!(solved.code, Some(0), "{spec} {more:?}: {solved:?}");
+        let args = [&[spec, "--output", "json"], more].concat();
+        let solved = solved_with_certificate(&file, &args);
         let made = &solved.json()["certificate"];
         let read = run(&mut jlpns(["verify", &file, "--output", "json"]), LIMIT);
         assert_eq!(read.code, Some(0), "{spec} {more:?}: {read:?}");
@@ -48,8 +41,7 @@ fn every_solve_of_a_small_board_can_be_certified_and_checked() {
 fn as_text_the_certificate_is_told_after_the_value() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = path(directory.path(), "certificate");
-    let solved = run(&mut jlpns(["solve", "connect4:4x4", "--certificate", &file]), LIMIT);
-    assert_eq!(solved.code, Some(0), "{solved:?}");
+    let solved = solved_with_certificate(&file, &["connect4:4x4"]);
     let lines: Vec<&str> = solved.stdout.lines().collect();
     assert!(lines[0].starts_with("connect4:4x4: the value is draw"), "{lines:?}");
     let told = format!("certificate of =draw in {file}: ");
@@ -78,8 +70,7 @@ fn what_minimizing_gains_is_told_and_woodpush_has_no_compact_kind() {
 fn a_damaged_certificate_and_a_file_that_is_none_prove_nothing() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = path(directory.path(), "certificate");
-    let solved = run(&mut jlpns(["solve", "connect4:4x4", "--certificate", &file]), LIMIT);
-    assert_eq!(solved.code, Some(0), "{solved:?}");
+    solved_with_certificate(&file, &["connect4:4x4"]);
     let whole = fs::read(&file).expect("the file");
 
     let check = |bytes: &[u8]| {
@@ -127,9 +118,8 @@ fn certificates_of_real_solves_convince_an_independent_checker() {
             "woodpush:LLR..RLR after s1 is worth >=-1 and <=-1, ",
         ),
     ] {
-        let mut solve = jlpns(["solve", spec, "--certificate", &file, "--output", "json"]);
-        let solved = run(solve.args(more), LIMIT);
-        assert_eq!(solved.code, Some(0), "{spec} {more:?}: {solved:?}");
+        let args = [&[spec, "--output", "json"], more].concat();
+        let solved = solved_with_certificate(&file, &args);
         let sha256 = &solved.json()["certificate"]["sha256"];
         let sha256 = sha256.as_str().expect("the hash of the certificate");
         let checked = check();
@@ -158,8 +148,7 @@ fn the_plain_form_is_written_for_connect_four_alone() {
     let directory = tempfile::tempdir().expect("a directory");
     let (file, plain) = (path(directory.path(), "file"), path(directory.path(), "plain"));
     for (spec, code) in [("connect4:4x4", 0), ("woodpush:8", 2)] {
-        let solved = run(&mut jlpns(["solve", spec, "--certificate", &file]), LIMIT);
-        assert_eq!(solved.code, Some(0), "{solved:?}");
+        solved_with_certificate(&file, &[spec]);
         let read = run(&mut jlpns(["verify", &file, "--plain", &plain]), LIMIT);
         assert_eq!(read.code, Some(code), "{read:?}");
         if code != 0 {

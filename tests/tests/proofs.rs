@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use jlpns_proto::v1;
 use jlpns_tests::cluster::{
-    LIMIT, certified, serve, serve_at, solved_by_two, status, until, verified, worker,
+    LIMIT, certified, path, serve, serve_at, solved_by_two, solved_with_certificate, status, until,
+    verified, worker,
 };
 use jlpns_tests::faults::impostor::{Heard, Impostor, lie};
 use jlpns_tests::faults::liar::Liar;
@@ -16,10 +17,6 @@ use jlpns_tests::{jlpns, run};
 const SPEC: &str = "connect4:5x5";
 /// How long a member listens before it looks again.
 const LISTEN: Duration = Duration::from_millis(50);
-
-fn path(directory: &Path, name: &str) -> String {
-    directory.join(name).display().to_string()
-}
 
 #[test]
 fn a_cluster_proves_its_answer_and_writes_the_certificate() {
@@ -100,8 +97,7 @@ fn a_member_that_lies_with_bytes_that_are_no_certificate_is_not_believed() {
 fn a_true_certificate_of_something_else_proves_nothing() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = path(directory.path(), "file");
-    let solve = ["solve", "connect4:4x4", "--goal", ">=draw", "--certificate", &file];
-    assert_eq!(run(&mut jlpns(solve), LIMIT).code, Some(0));
+    solved_with_certificate(&file, &["connect4:4x4", "--goal", ">=draw"]);
     let other = fs::read(&file).expect("the file");
     let mut lies = 0;
     // Whether it is asked for one or not.
