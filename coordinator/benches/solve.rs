@@ -125,7 +125,12 @@ impl Bench {
             self.game.undo(&mut position, mv);
             children.push(ChildFindings { mv, efforts });
         }
-        Findings { efforts: vec![EffortPair::UNIT; width], children, nodes: 8, best_move: None }
+        Findings {
+            efforts: vec![EffortPair::UNIT; width],
+            children,
+            nodes: 8,
+            most_proving_move: None,
+        }
     }
 
     /// Reports of `count` jobs, and the time that they took without the making of them.

@@ -100,7 +100,7 @@ pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
         refused: snapshot.refused,
         search_us: micros(snapshot.search_time),
         without_room: snapshot.without_room,
-        reported_best: snapshot.reported_best.map(|mv| u32::from(mv.0)),
+        reported_most_proving: snapshot.reported_most_proving.map(|mv| u32::from(mv.0)),
         ended: snapshot.ended.into_iter().flat_map(|(first, last)| [first, last]).collect(),
         tree: snapshot.tree,
         secret: snapshot.secret.to_le_bytes().to_vec(),
@@ -113,7 +113,7 @@ pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
 /// The snapshot that was written as `bytes`, after the record with number `through`.
 pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadError> {
     let snapshot = v1::JournalSnapshot::decode(bytes)?;
-    let best: Vec<u32> = snapshot.reported_best.into_iter().collect();
+    let best: Vec<u32> = snapshot.reported_most_proving.into_iter().collect();
     let machines: Vec<Machine> = snapshot.machines.into_iter().map(machine_from_wire).collect();
     let claims = Claims::from_bytes(&snapshot.claims, machines.len())?;
     Ok(Snapshot {
@@ -123,7 +123,7 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
         refused: snapshot.refused,
         search_time: Duration::from_micros(snapshot.search_us),
         without_room: snapshot.without_room,
-        reported_best: moves("snapshot.reported_best", &best)?.first().copied(),
+        reported_most_proving: moves("snapshot.reported_most_proving", &best)?.first().copied(),
         secret: secret("snapshot.secret", &snapshot.secret)?,
         ended: snapshot
             .ended

@@ -388,7 +388,7 @@ impl From<&Findings> for v1::Findings {
                 })
                 .collect(),
             nodes: findings.nodes,
-            best_move: findings.best_move.map(|mv| u32::from(mv.0)),
+            most_proving_move: findings.most_proving_move.map(|mv| u32::from(mv.0)),
         }
     }
 }
@@ -416,16 +416,18 @@ impl TryFrom<v1::Findings> for Findings {
         if let Some(twice) = codes.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(WireError::TwiceTheMove(u32::from(twice[0].0)));
         }
-        let best_move =
-            findings.best_move.map(|code| move_code("findings.best_move", code)).transpose()?;
-        if let Some(mv) = best_move
+        let most_proving_move = findings
+            .most_proving_move
+            .map(|code| move_code("findings.most_proving_move", code))
+            .transpose()?;
+        if let Some(mv) = most_proving_move
             && !codes.is_empty()
             && codes.binary_search(&mv).is_err()
         {
             return Err(WireError::ForeignBestMove(u32::from(mv.0)));
         }
         let nodes = in_range("findings.nodes", findings.nodes, 0, MAX_NODES)?;
-        Ok(Findings { efforts, children, nodes, best_move })
+        Ok(Findings { efforts, children, nodes, most_proving_move })
     }
 }
 

@@ -288,7 +288,12 @@ fn expansion<G: Game>(game: &G, job: &Job) -> Findings {
             Player::Min => EffortPair { proof: sum(proofs), disproof: least(disproofs) },
         }
     });
-    Findings { efforts: efforts.collect(), nodes: children.len() as u64, children, best_move: None }
+    Findings {
+        efforts: efforts.collect(),
+        nodes: children.len() as u64,
+        children,
+        most_proving_move: None,
+    }
 }
 
 fn least(efforts: impl Iterator<Item = Effort>) -> Effort {

@@ -184,7 +184,7 @@ impl Searcher for Patient {
             efforts: vec![EffortPair { proof: Effort::finite(3), disproof: Effort::finite(4) }],
             children: Vec::new(),
             nodes,
-            best_move: None,
+            most_proving_move: None,
         };
         while !self.may_end.load(Ordering::Relaxed) {
             if observer.observe(0, &|| so_far(0)).is_break() {

@@ -115,7 +115,7 @@ impl Progress for Told<'_> {
             efforts: vec![EffortPair::UNIT],
             children: Vec::new(),
             nodes,
-            best_move: None,
+            most_proving_move: None,
         };
         if self.observer.observe(nodes, &findings) == ControlFlow::Break(()) {
             self.stopped.store(true, Ordering::Relaxed);

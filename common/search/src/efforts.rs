@@ -236,7 +236,7 @@ pub(crate) fn attracting_threshold(player: Player, root: &[EffortPair]) -> Optio
 /// The child that `player` holds best, given the node's own numbers: the one with the least
 /// effort for the attracting threshold, or, once all are solved, for the best outcome that the
 /// player can force; among equals the last. None if nothing better than the worst can be forced.
-pub(crate) fn best_move(
+pub(crate) fn most_proving_move(
     player: Player,
     node: &[EffortPair],
     children: &[ChildFindings],

@@ -54,7 +54,8 @@ impl Whole {
     fn new(bounds: Bounds) -> Whole {
         let (first, count) = Question::Value(bounds).thresholds();
         let efforts = vec![EffortPair::UNIT; count];
-        let findings = Findings { efforts, children: Vec::new(), nodes: 0, best_move: None };
+        let findings =
+            Findings { efforts, children: Vec::new(), nodes: 0, most_proving_move: None };
         Whole { first, findings }
     }
 
@@ -74,7 +75,7 @@ impl Whole {
             insert(&mut child.efforts, index, found.efforts[0]);
         }
         whole.nodes += part.nodes;
-        whole.best_move = part.best_move.or(whole.best_move);
+        whole.most_proving_move = part.most_proving_move.or(whole.most_proving_move);
     }
 }
 

@@ -97,7 +97,7 @@ pub struct Findings {
     /// The nodes created so far.
     pub nodes: u64,
     /// The move that the search holds best for the player to move, if it has one.
-    pub best_move: Option<Move>,
+    pub most_proving_move: Option<Move>,
 }
 
 /// What a search knows of the position after one move.

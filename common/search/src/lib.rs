@@ -14,11 +14,12 @@
 //! - `depth_first`: what the depth-first searches share; `dfpn`, `pds` and `alpha_beta` are they.
 //! - [`baseline`]: plain alpha-beta of its own, which the searches are measured against.
 //! - [`searcher`]: what a slot runs; [`sub_search`] runs the searches of this crate there.
-//! - [`strategy`]: the moves that keep what a search has proved.
+//! - [`strategy`]: the moves that keep what a search has proved; [`answer`]: best moves and lines of them.
 //! - [`memory`]: sizes of memory as people write them.
 
 mod algorithm;
 mod alpha_beta;
+pub mod answer;
 pub mod baseline;
 mod depth_first;
 mod dfpn;

@@ -49,11 +49,13 @@ impl Claim {
 }
 
 /// Why no move was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoMove {
     /// After no move does the claim hold: it is not true of the position.
+    #[error("after no move holds what was believed")]
     Refuted,
     /// The observer stopped the search.
+    #[error("the search for it was stopped")]
     Stopped,
 }
 

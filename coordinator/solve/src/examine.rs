@@ -118,7 +118,7 @@ mod tests {
             efforts: vec![EffortPair::UNIT],
             children: Vec::new(),
             nodes: 1,
-            best_move: None,
+            most_proving_move: None,
         };
         let moves = [Move(0), Move(1)];
         let examined = examiner.examine(&moves, question, &found).unwrap();

@@ -88,7 +88,7 @@ pub fn check_count(nodes: u64, budget: u64) -> Result<(), FindingsError> {
 pub fn check(findings: &Findings, question: Question, legal: &[Move]) -> Result<(), FindingsError> {
     let width = question.thresholds().1;
     check_efforts(&findings.efforts, width, Place::Root)?;
-    if let Some(best) = findings.best_move
+    if let Some(best) = findings.most_proving_move
         && !legal.contains(&best)
     {
         return Err(FindingsError::BestMove(best.0));

@@ -76,6 +76,7 @@ pub use ids::{LeaseId, ProofId, WorkerId};
 use jlpns_games::spec::MoveError;
 use jlpns_games::{Bounds, Threshold};
 use jlpns_search::SolvedPosition;
+use jlpns_search::answer::Proved;
 use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
@@ -179,6 +180,11 @@ impl Solve {
     /// was over before it began.
     pub fn answer(&self) -> Vec<(Threshold, bool)> {
         if self.over { self.problem.answer(self.tree.root_efforts()) } else { Vec::new() }
+    }
+
+    /// What is known of the position in question.
+    pub fn proved(&self) -> Proved {
+        Proved { bounds: self.bounds(), goal: self.problem.settings.goal }
     }
 
     /// The proof tree of the answer, as far as claims and the tree know it: the positions that do not hold

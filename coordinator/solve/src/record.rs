@@ -85,7 +85,7 @@ pub struct Snapshot {
     /// How many reports found no room in the tree.
     pub without_room: u64,
     /// The best move of the last report about the root.
-    pub reported_best: Option<Move>,
+    pub reported_most_proving: Option<Move>,
     /// The machines, in the order of their numbers, without the coordinator.
     pub machines: Vec<Machine>,
     /// What they have claimed.

@@ -314,7 +314,7 @@ impl Solve {
     fn fold(&mut self, report: &Report, node: Option<NodeRef>) {
         self.tally.note_work(report.findings.nodes, report.elapsed);
         if report.moves.len() == self.problem.settings.moves.len() {
-            self.tally.reported_best = report.findings.best_move;
+            self.tally.reported_most_proving = report.findings.most_proving_move;
         }
         let known = node.filter(|&node| self.tree.is_open(node));
         let Some(node) = known.or_else(|| self.tree.locate(&report.moves)) else { return };
@@ -346,7 +346,7 @@ impl Solve {
             efforts: vec![EffortPair::UNIT; question.thresholds().1],
             children: Vec::new(),
             nodes: 0,
-            best_move: None,
+            most_proving_move: None,
         };
         self.tree.fold(node, moves, question, &nothing);
         self.belief.note_expanded(node.key);

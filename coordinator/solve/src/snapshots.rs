@@ -52,7 +52,7 @@ impl Solve {
             refused: self.tally.refused,
             search_time: self.tally.search_time,
             without_room: self.tally.without_room,
-            reported_best: self.tally.reported_best,
+            reported_most_proving: self.tally.reported_most_proving,
             machines: self.belief.machines().others().map(|(_, machine)| machine.clone()).collect(),
             claims: self.belief.claims().clone(),
             ended: self.ledger.ended().collect(),

@@ -20,6 +20,8 @@ pub struct SolveStatus {
     pub goal: Option<String>,
     /// The sub-search of the jobs.
     pub sub_search: String,
+    /// How frontier nodes are selected.
+    pub selection: String,
     /// Whether the goal is proved (true), disproved (false) or open.
     pub proved: Option<bool>,
     /// The value, once it is known.
@@ -28,8 +30,10 @@ pub struct SolveStatus {
     pub lower: String,
     /// The best outcome that is still possible.
     pub upper: String,
-    /// The move held best at the root.
+    /// A move that is proved to keep the value, or to fulfil the goal, once there is an answer.
     pub best_move: Option<String>,
+    /// As long as there is no such move, the one that is most proving.
+    pub most_proving_move: Option<String>,
     /// The root's effort numbers, one entry for each threshold asked.
     pub efforts: Vec<RootEffort>,
     /// Nodes of the top-level tree in memory.
@@ -172,6 +176,12 @@ impl Solve {
         let bounds = self.bounds();
         let size = self.tree.size();
         let answer = self.belief.answer_claims();
+        let best_move = self.over.then(|| self.tree.best_move(self.proved())).flatten();
+        let most_proving_move = match best_move {
+            Some(_) => None,
+            None => self.tree.most_proving_move().or(self.tally.reported_most_proving),
+        };
+        let name = |mv| self.problem.root_move_name(mv);
         let running: Duration = self
             .dispatch
             .scheduler
@@ -189,15 +199,13 @@ impl Solve {
                 .goal
                 .map(|goal| goal.display(&self.problem.scale).to_string()),
             sub_search: self.problem.settings.sub_search.to_string(),
+            selection: self.problem.settings.selection.name().to_owned(),
             proved: self.end().and_then(|end| end.proved),
             value: bounds.value().map(|value| self.problem.scale.name(value).to_owned()),
             lower: self.problem.scale.name(bounds.lower).to_owned(),
             upper: self.problem.scale.name(bounds.upper).to_owned(),
-            best_move: self
-                .tree
-                .best_move()
-                .or(self.tally.reported_best)
-                .map(|mv| self.problem.root_move_name(mv)),
+            best_move: best_move.map(name),
+            most_proving_move: most_proving_move.map(name),
             efforts: efforts
                 .iter()
                 .enumerate()

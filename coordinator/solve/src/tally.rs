@@ -25,7 +25,7 @@ pub struct Tally {
     /// How many reports found no room in the tree for the children of their node.
     pub without_room: u64,
     /// The best move of the last report about the root: all there is if one job settles it.
-    pub reported_best: Option<Move>,
+    pub reported_most_proving: Option<Move>,
     /// Slot time of the workers that have left, in seconds.
     pub past_slot_time: f64,
 }
@@ -39,7 +39,7 @@ impl Tally {
             search_time: snapshot.search_time,
             refused: snapshot.refused,
             without_room: snapshot.without_room,
-            reported_best: snapshot.reported_best,
+            reported_most_proving: snapshot.reported_most_proving,
             ..Tally::default()
         }
     }

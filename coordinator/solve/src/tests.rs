@@ -253,11 +253,11 @@ impl Cluster {
         match choice / 16 % 4 {
             0 => findings.efforts.push(EffortPair::UNIT),
             1 => findings.efforts[0] = EffortPair { proof: Effort::ZERO, ..EffortPair::UNIT },
-            2 => findings.best_move = Some(Move(999)),
+            2 => findings.most_proving_move = Some(Move(999)),
             _ => {
                 findings.children.truncate(1);
                 findings.children.extend(findings.children.clone());
-                findings.best_move = None;
+                findings.most_proving_move = None;
                 if findings.children.is_empty() {
                     findings.efforts.clear();
                 }

@@ -2,6 +2,7 @@
 
 use jlpns_games::spec::{GameSpec, MoveError, position_after};
 use jlpns_games::{Game, Move, Threshold, with_game};
+use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::efforts::Width;
 use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
 use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
@@ -50,8 +51,10 @@ pub struct TreeSize {
 pub trait TopLevel: Send {
     /// The root's numbers, one pair for each threshold asked.
     fn root_efforts(&self) -> &[EffortPair];
-    /// The move that is held best at the root, if it has been expanded.
-    fn best_move(&self) -> Option<Move>;
+    /// The move that is most proving at the root, if it has been expanded.
+    fn most_proving_move(&self) -> Option<Move>;
+    /// A move at the root that keeps what is proved of it, as far as the tree and the game tell.
+    fn best_move(&self, proved: Proved) -> Option<Move>;
     /// The size of the tree.
     fn size(&self) -> TreeSize;
     /// Selects a most-proving frontier node that is not leased.
@@ -203,8 +206,14 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         self.graph.root_efforts()
     }
 
-    fn best_move(&self) -> Option<Move> {
-        self.graph.findings().best_move
+    fn most_proving_move(&self) -> Option<Move> {
+        self.graph.findings().most_proving_move
+    }
+
+    fn best_move(&self, proved: Proved) -> Option<Move> {
+        let (question, children) = (self.graph.question(), self.graph.findings().children);
+        let mut root = self.position(&self.prefix);
+        known_best_move(self.graph.game(), &mut root, proved, question, &children)
     }
 
     fn size(&self) -> TreeSize {

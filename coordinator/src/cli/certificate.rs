@@ -73,7 +73,7 @@ pub struct Certificate {
     sha256: String,
 }
 
-/// What a certificate can be made from beside the solve.
+/// What the best move, the line and a certificate can be made from beside the solve.
 pub struct Known<'a> {
     /// What the searches of this process have left.
     pub table: Option<&'a TranspositionTable>,
@@ -83,6 +83,32 @@ pub struct Known<'a> {
     pub threads: u32,
     /// The bytes that a table may take if there is none, and positions that are still to be written.
     pub memory: u64,
+}
+
+impl Known<'_> {
+    /// A table that knows the proof tree of a solve: it leads to what the searches have left below the jobs.
+    pub fn told(&self, solve: &Solve) -> anyhow::Result<Told<'_>> {
+        let made = match self.table {
+            Some(_) => None,
+            None => Some(TranspositionTable::with_bytes(self.memory)?),
+        };
+        let told = Told { made, given: self.table };
+        solve.proof_tree().iter().for_each(|solved| told.table().learn(solved));
+        Ok(told)
+    }
+}
+
+/// A table that knows the proof tree of a solve.
+pub struct Told<'a> {
+    made: Option<TranspositionTable>,
+    given: Option<&'a TranspositionTable>,
+}
+
+impl Told<'_> {
+    /// The table.
+    pub fn table(&self) -> &TranspositionTable {
+        self.given.or(self.made.as_ref()).expect("a table is made where none is given")
+    }
 }
 
 impl CertificateFlags {
@@ -186,16 +212,8 @@ impl Making<'_> {
     /// Makes it of all that is known. Some of that rests on the word of workers; if it leads nowhere, of what
     /// is proved alone. With it comes how many positions it would have if it were not minimized.
     fn write(&self, output: &Path) -> anyhow::Result<(Proved, Option<u64>)> {
-        let made;
-        let table = match self.known.table {
-            Some(table) => table,
-            None => {
-                made = self.new_table()?;
-                &made
-            }
-        };
-        // The searches have left what they know below the jobs; this leads there.
-        self.solve.proof_tree().iter().for_each(|solved| table.learn(solved));
+        let told = self.known.told(self.solve)?;
+        let table = told.table();
         self.learn_proofs(table)?;
         match self.with_table(table, output) {
             Err(CertifyError::Failed(Failure::Fails(why))) => {

@@ -6,6 +6,7 @@
 //! - `search`: `jlpns search`, one search in this process.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
+//! - `best_line`: the best move and the line of what has been solved.
 //! - `certificate`: the certificate of a solve; `certify`: `jlpns certify`, which makes one of a journal;
 //!   `verify`: `jlpns verify`, which checks one.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
@@ -19,6 +20,7 @@
 mod admission;
 mod ask;
 mod bench;
+mod best_line;
 mod certificate;
 mod certify;
 mod confirm;

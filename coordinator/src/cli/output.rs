@@ -7,6 +7,8 @@ use jlpns_search::{Algorithm, EffortPair};
 use jlpns_solve::SolveStatus;
 use serde::Serialize;
 
+use super::best_line::BestLine;
+
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Output {
@@ -37,6 +39,18 @@ pub struct Answer {
     pub lower: String,
     /// The best value for Max that is still possible.
     pub upper: String,
+    /// A move that is proved to keep the value, or to fulfil the goal.
+    pub best_move: Option<String>,
+    /// Where no move is proved to, the one that is most proving.
+    pub most_proving_move: Option<String>,
+    /// Moves that keep what is proved, one after the other, up to the end of the game.
+    pub line: Vec<String>,
+    /// The sub-search of the jobs, if there are jobs.
+    pub sub_search: Option<String>,
+    /// How frontier nodes are selected, if there are jobs.
+    pub selection: Option<String>,
+    /// How many claims the answer rests on that one machine alone has made.
+    pub unconfirmed_claims: u64,
 }
 
 /// What a search was asked.
@@ -74,12 +88,20 @@ impl Answer {
             value: bounds.value().map(|outcome| scale.name(outcome).to_owned()),
             lower: scale.name(bounds.lower).to_owned(),
             upper: scale.name(bounds.upper).to_owned(),
+            best_move: None,
+            most_proving_move: None,
+            line: Vec::new(),
+            sub_search: None,
+            selection: None,
+            unconfirmed_claims: 0,
         }
     }
 
     /// What the status of a solve tells. The top-level tree is PNS for a goal and GPNS for the
     /// value.
     pub fn of_solve(status: &SolveStatus) -> Answer {
+        let claims = status.answer_claims.zip(status.answer_confirmed);
+        let unconfirmed = claims.map(|(claims, confirmed)| claims.saturating_sub(confirmed));
         let top_level = if status.goal.is_some() { Algorithm::Pns } else { Algorithm::Gpns };
         let proved = match status.goal {
             Some(_) => status.proved,
@@ -94,7 +116,34 @@ impl Answer {
             value: status.value.clone(),
             lower: status.lower.clone(),
             upper: status.upper.clone(),
+            best_move: status.best_move.clone(),
+            most_proving_move: status.most_proving_move.clone(),
+            line: Vec::new(),
+            sub_search: Some(status.sub_search.clone()),
+            selection: Some(status.selection.clone()),
+            unconfirmed_claims: unconfirmed.unwrap_or(0),
         }
+    }
+
+    /// The same with a line of moves. Its first move is the best, if one can be called so.
+    pub fn with_line(mut self, line: BestLine) -> Answer {
+        if line.best.is_some() {
+            (self.best_move, self.most_proving_move) = (line.best, None);
+        }
+        Answer { line: line.moves, ..self }
+    }
+
+    /// What is known of moves, to go on after the headline: the best move, and the line.
+    pub fn moves_for_people(&self) -> String {
+        let mut text = match (&self.best_move, &self.most_proving_move) {
+            (Some(best), _) => format!("; best move {best}"),
+            (None, Some(most_proving)) => format!("; most-proving move {most_proving}"),
+            (None, None) => String::new(),
+        };
+        if !self.line.is_empty() {
+            text += &format!("\nline: {}", self.line.join(" "));
+        }
+        text
     }
 
     /// The first line for people: what is now known.

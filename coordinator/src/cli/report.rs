@@ -4,7 +4,9 @@ use jlpns_solve::{Solve, SolveStatus};
 use serde::Serialize;
 
 use super::End;
-use super::certificate::Certificate;
+use super::best_line::{BestLine, LineFlags};
+use super::certificate::{Certificate, Known};
+use super::interrupt::Interrupt;
 use super::output::{self, Answer, Output, effort, grouped, rate};
 use super::progress::Progress;
 use crate::driver::DriverHandle;
@@ -86,12 +88,26 @@ pub struct Report {
 }
 
 impl Report {
-    /// What there is to tell of a solve now.
-    pub fn new(solve: &Solve, progress: &Progress) -> Report {
+    /// What there is to tell of a solve now; of one that has ended, with its line.
+    pub fn new(
+        solve: &Solve,
+        progress: &Progress,
+        known: &Known<'_>,
+        line: LineFlags,
+    ) -> anyhow::Result<Report> {
         let status = solve.status(progress.elapsed());
         progress.finish();
+        let line = match solve.end() {
+            Some(_) => {
+                let interrupt = Interrupt::listen(None)?;
+                let (settings, told) = (solve.settings(), known.told(solve)?);
+                let (spec, moves) = (&settings.spec, &settings.moves);
+                line.find(spec, moves, solve.proved(), told.table(), &interrupt)?
+            }
+            None => BestLine::default(),
+        };
         let result = SolveResult {
-            answer: Answer::of_solve(&status),
+            answer: Answer::of_solve(&status).with_line(line),
             descents: status.jobs,
             nodes: status.nodes,
             peak_nodes: status.peak_tree_nodes,
@@ -107,7 +123,7 @@ impl Report {
             certificate: None,
         };
         let end = if solve.end().is_some() { End::Solved } else { End::Unsolved };
-        Report { result, status, end }
+        Ok(Report { result, status, end })
     }
 
     /// Prints it; as text it is out before the certificate is made, as JSON there is one object with both.
@@ -136,7 +152,6 @@ impl Report {
 }
 
 fn text(result: &SolveResult, status: &SolveStatus) -> String {
-    let best = status.best_move.as_ref();
     let earlier = match result.earlier_nodes {
         0 => String::new(),
         earlier => format!(" ({} of them before this start)", grouped(earlier)),
@@ -148,7 +163,7 @@ fn text(result: &SolveResult, status: &SolveStatus) -> String {
         "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes{earlier}, \
          {:.1} s, {}, overhead {:.1} %{rests}",
         result.answer.headline(),
-        best.map_or(String::new(), |best| format!("; best move {best}")),
+        result.answer.moves_for_people(),
         grouped(result.jobs),
         status.sub_search,
         result.workers,

@@ -5,10 +5,12 @@ use std::ops::ControlFlow;
 use bytesize::ByteSize;
 use jlpns_games::spec::{Games, format_moves, position_after};
 use jlpns_games::{Bounds, Game, with_game};
+use jlpns_search::answer::{Proved, learn_children};
 use jlpns_search::search::{Observer, SearchSettings, Statistics, Stopped, Store, search_any};
 use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
 use serde::Serialize;
 
+use super::best_line::LineFlags;
 use super::constants::ConstantFlags;
 use super::interrupt::Interrupt;
 use super::output::{self, Answer, Asked, Output, grouped, rate};
@@ -57,6 +59,9 @@ pub struct SearchFlags {
     #[command(flatten)]
     constants: ConstantFlags,
 
+    #[command(flatten)]
+    line: LineFlags,
+
     /// Whether the search asks the game for more than its rules: bounds without search, relevant
     /// moves, forced moves [default: true; false for a search of the papers that is named]
     #[arg(long, value_name = "BOOL", env = "JLPNS_KNOWLEDGE")]
@@ -103,7 +108,7 @@ pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
     let spec = values::spec(&flags.spec, games)?.with_memory(flags.memory / 8);
     let scale = with_game!(spec.game(), game => game.scale());
     let goal = values::goal(scale, flags.goal.as_deref())?;
-    let moves = with_game!(spec.game(), game => values::moves(game, &flags.moves))?;
+    let played = with_game!(spec.game(), game => values::moves(game, &flags.moves))?;
     let question = match goal {
         Some(goal) => Question::Threshold(goal.threshold()),
         None => Question::Value(scale.bounds()),
@@ -123,16 +128,38 @@ pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
-    let end = search_any(spec.game(), &moves, question, &settings, &table, &mut watch)?;
+    let end = search_any(spec.game(), &played, question, &settings, &table, &mut watch)?;
     let seconds = watch.progress.elapsed().as_secs_f64();
     watch.progress.finish();
     let efforts = &end.findings.efforts;
-    let outcome = with_game!(spec.game(), game => game.outcome(&position_after(game, &moves)?));
+    let outcome = with_game!(spec.game(), game => game.outcome(&position_after(game, &played)?));
     let bounds = outcome.map_or_else(|| question.bounds(efforts, scale), Bounds::exactly);
     let proved = goal.and_then(|goal| efforts[0].verdict().map(|holds| goal.proved_when(holds)));
-    let moves = with_game!(spec.game(), game => format_moves(game, &moves));
+    let moves = with_game!(spec.game(), game => format_moves(game, &played));
     let asked = Asked { spec: spec.as_str(), moves, algorithm: flags.algorithm().name(), goal };
-    let answer = Answer::new(asked, proved, bounds, scale);
+    let mut answer = Answer::new(asked, proved, bounds, scale);
+    let most_proving = end.findings.most_proving_move;
+    answer.most_proving_move = with_game!(spec.game(), game => {
+        let position = position_after(game, &played)?;
+        most_proving.map(|mv| game.move_name(&position, mv))
+    });
+    if answer.proved.is_some() {
+        // Searches without a table leave what is known of the position after each move.
+        let made;
+        let table = if settings.algorithm.uses_table() {
+            &table
+        } else {
+            made = TranspositionTable::with_bytes(settings.memory)?;
+            &made
+        };
+        with_game!(spec.game(), game => {
+            let mut position = position_after(game, &played)?;
+            learn_children(game, &mut position, question, &end.findings.children, table);
+        });
+        let proved = Proved { bounds, goal };
+        let line = flags.line.find(&spec, &played, proved, table, &watch.interrupt)?;
+        answer = answer.with_line(line);
+    }
     let Statistics { descents, nodes, peak_nodes } = end.statistics;
     let result = SearchResult { answer, descents, nodes, peak_nodes, seconds };
     match flags.output {
@@ -144,8 +171,9 @@ pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
 
 fn text(result: &SearchResult, stopped: Option<Stopped>, flags: &SearchFlags) -> String {
     let mut text = format!(
-        "{}\n{}: {} descents, {} nodes (at most {} in memory), {:.3} s, {}",
+        "{}{}\n{}: {} descents, {} nodes (at most {} in memory), {:.3} s, {}",
         result.answer.headline(),
+        result.answer.moves_for_people(),
         result.answer.algorithm,
         grouped(result.descents),
         grouped(result.nodes),

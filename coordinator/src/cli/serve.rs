@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tracing::info;
 
 use super::admission::AdmissionFlags;
+use super::best_line::LineFlags;
 use super::certificate::{CertificateFlags, Known};
 use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
@@ -56,6 +57,9 @@ pub struct ServeFlags {
 
     #[command(flatten)]
     confirm: ConfirmFlags,
+
+    #[command(flatten)]
+    line: LineFlags,
 
     #[command(flatten)]
     certificate: CertificateFlags,
@@ -124,9 +128,9 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     {
         info!("{hint}");
     }
-    Ok(Report::new(&solve, &progress).print(flags.settings.output, || {
-        let (threads, memory) = (values::cores(), flags.memory);
-        let known = Known { table: None, proofs: proofs.as_deref(), threads, memory };
-        flags.certificate.make(&solve, &known, &progress)
-    })?)
+    let (threads, memory) = (values::cores(), flags.memory);
+    let known = Known { table: None, proofs: proofs.as_deref(), threads, memory };
+    let report = Report::new(&solve, &progress, &known, flags.line)?;
+    let certify = || flags.certificate.make(&solve, &known, &progress);
+    Ok(report.print(flags.settings.output, certify)?)
 }

@@ -8,6 +8,7 @@ use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use tracing::info;
 
+use super::best_line::LineFlags;
 use super::certificate::{CertificateFlags, Known};
 use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
@@ -29,6 +30,9 @@ pub struct SolveFlags {
 
     #[command(flatten)]
     confirm: ConfirmFlags,
+
+    #[command(flatten)]
+    line: LineFlags,
 
     #[command(flatten)]
     certificate: CertificateFlags,
@@ -80,11 +84,10 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     {
         info!("{hint}");
     }
-    let report = Report::new(&solve, &progress);
-    Ok(report.print(flags.settings.output, || {
-        // Other sub-searches keep no table.
-        let table = searches.table();
-        let known = Known { table, proofs: proofs.as_deref(), threads: slots, memory };
-        flags.certificate.make(&solve, &known, &progress)
-    })?)
+    // Some sub-searches keep no table.
+    let table = searches.table();
+    let known = Known { table, proofs: proofs.as_deref(), threads: slots, memory };
+    let report = Report::new(&solve, &progress, &known, flags.line)?;
+    let certify = || flags.certificate.make(&solve, &known, &progress);
+    Ok(report.print(flags.settings.output, certify)?)
 }

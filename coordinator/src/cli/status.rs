@@ -60,7 +60,10 @@ fn text(status: &SolveStatus) -> String {
         );
     }
     if let Some(best) = &status.best_move {
-        let _ = write!(text, "\nbest move so far: {best}");
+        let _ = write!(text, "\nbest move: {best}");
+    }
+    if let Some(most_proving) = &status.most_proving_move {
+        let _ = write!(text, "\nmost-proving move: {most_proving}");
     }
     let _ = write!(
         text,

@@ -58,11 +58,7 @@ pub fn initialisation() -> impl TypedValueParser<Value = Initialisation> {
 
 /// `locking`, `virtual-win` or `virtual-loss`.
 pub fn selection() -> impl TypedValueParser<Value = Selection> {
-    one_of([
-        ("locking", Selection::Locking),
-        ("virtual-win", Selection::VirtualWin),
-        ("virtual-loss", Selection::VirtualLoss),
-    ])
+    one_of(Selection::ALL.map(|selection| (selection.name(), selection)))
 }
 
 /// `answer`, `sample`, `none` or `proof`.
@@ -137,6 +133,11 @@ pub fn slots(text: &str) -> Result<u32, String> {
 /// A number of virtual workers.
 pub fn workers(text: &str) -> Result<u32, String> {
     whole(text, 1, MOST_WORKERS)
+}
+
+/// How many moves of a line to show.
+pub fn line_length(text: &str) -> Result<u32, String> {
+    whole(text, 0, 1_000_000)
 }
 
 /// A number of rounds.

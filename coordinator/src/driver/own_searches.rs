@@ -123,7 +123,7 @@ impl OwnSearches {
 /// What a search knows that comes to nothing.
 fn without_answer(job: &Job) -> Findings {
     let efforts = vec![EffortPair::UNIT; job.question.thresholds().1];
-    Findings { efforts, children: Vec::new(), nodes: 0, best_move: None }
+    Findings { efforts, children: Vec::new(), nodes: 0, most_proving_move: None }
 }
 
 /// Keeps the certificate that a search has come with.

@@ -98,14 +98,14 @@ fn findings() -> impl Strategy<Value = Option<v1::Findings>> {
     let best = prop_oneof![Just(None), (0u32..5).prop_map(Some), any::<u32>().prop_map(Some)];
     let nodes = prop_oneof![0u64..100_000, any::<u64>()];
     let sound = (efforts.clone(), children, efforts, nodes, best).prop_map(
-        |(efforts, moves, child, nodes, best_move)| v1::Findings {
+        |(efforts, moves, child, nodes, most_proving_move)| v1::Findings {
             efforts,
             children: moves
                 .into_iter()
                 .map(|r#move| v1::ChildFindings { r#move, efforts: child.clone() })
                 .collect(),
             nodes,
-            best_move,
+            most_proving_move,
         },
     );
     prop::option::weighted(0.95, sound)

@@ -109,8 +109,8 @@ async fn bad_batches_end_the_stream_and_give_the_leases_back() {
             "the child of move 1 has 1 effort numbers; it must have 2, as the position",
         ),
         (
-            report(v1::Findings { best_move: Some(65536), ..findings() }),
-            "findings.best_move is 65536; it must be 0 to 65535",
+            report(v1::Findings { most_proving_move: Some(65536), ..findings() }),
+            "findings.most_proving_move is 65536; it must be 0 to 65535",
         ),
     ];
     within_a_minute(async {

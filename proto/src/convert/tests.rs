@@ -66,7 +66,7 @@ fn findings() -> impl Strategy<Value = Findings> {
             prop::option::of(prop::sample::select(codes.clone())).boxed()
         };
         (efforts, child_efforts, 0..=MAX_NODES, best).prop_map(
-            move |(efforts, child_efforts, nodes, best_move)| Findings {
+            move |(efforts, child_efforts, nodes, most_proving_move)| Findings {
                 efforts,
                 children: codes
                     .iter()
@@ -74,7 +74,7 @@ fn findings() -> impl Strategy<Value = Findings> {
                     .map(|(&mv, efforts)| ChildFindings { mv, efforts })
                     .collect(),
                 nodes,
-                best_move,
+                most_proving_move,
             },
         )
     })
@@ -130,7 +130,7 @@ fn sound_findings() -> v1::Findings {
             v1::ChildFindings { r#move: 1, efforts: vec![3, 4] },
         ],
         nodes: 17,
-        best_move: Some(1),
+        most_proving_move: Some(1),
     }
 }
 
@@ -233,7 +233,7 @@ fn each_bad_field_of_findings_is_named() {
             "findings.nodes is 9007199254740993; it must be 0 to 9007199254740992",
         ),
         (
-            |f| f.best_move = Some(2),
+            |f| f.most_proving_move = Some(2),
             "the best move 2 is not among the children; it must be one of them",
         ),
     ];

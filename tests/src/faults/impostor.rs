@@ -135,7 +135,7 @@ pub fn lie(lease: &v1::Lease) -> v1::Report {
             efforts,
             children: Vec::new(),
             nodes: job.budget,
-            best_move: None,
+            most_proving_move: None,
         }),
         elapsed_us: 1,
         subject: Some(v1::Subject {

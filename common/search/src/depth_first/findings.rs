@@ -3,7 +3,7 @@
 use jlpns_games::Game;
 
 use super::{Estimate, Path};
-use crate::efforts::{PairOfChildren, best_move};
+use crate::efforts::{PairOfChildren, most_proving_move};
 use crate::search_end::{SearchEnd, Statistics};
 use crate::watch::Watch;
 use crate::{ChildFindings, Findings};
@@ -40,8 +40,9 @@ impl<G: Game, E: Estimate, N> Path<'_, G, E, N> {
             .map(|(mv, pair)| ChildFindings { mv, efforts: vec![pair] })
             .collect();
         let efforts = vec![root.unwrap_or(self.root.estimate.pair())];
-        let best_move = best_move(self.setting.game.to_move(self.start), &efforts, &children);
-        Findings { efforts, children, nodes: self.nodes, best_move }
+        let most_proving_move =
+            most_proving_move(self.setting.game.to_move(self.start), &efforts, &children);
+        Findings { efforts, children, nodes: self.nodes, most_proving_move }
     }
 
     /// The end of the search.

@@ -21,6 +21,21 @@ pub enum Selection {
     VirtualLoss,
 }
 
+impl Selection {
+    /// All of them.
+    pub const ALL: [Selection; 3] =
+        [Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss];
+
+    /// Its name, as people read and type it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Selection::Locking => "locking",
+            Selection::VirtualWin => "virtual-win",
+            Selection::VirtualLoss => "virtual-loss",
+        }
+    }
+}
+
 /// Stands for infinity in virtual outcomes: large, but never permanent.
 const VIRTUALLY_INFINITE: u64 = 1 << 28;
 

@@ -58,7 +58,7 @@ use smallvec::SmallVec;
 use update::{Pairs, Worklist};
 
 use crate::effort::EffortPair;
-use crate::efforts::{Evaluation, Width, best_move};
+use crate::efforts::{Evaluation, Width, most_proving_move};
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
 
 /// How a graph is built and searched.
@@ -279,7 +279,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let player = self.nodes.player(self.root);
         Findings {
             efforts: self.root_efforts().to_vec(),
-            best_move: best_move(player, self.root_efforts(), &children),
+            most_proving_move: most_proving_move(player, self.root_efforts(), &children),
             children,
             nodes: self.created,
         }

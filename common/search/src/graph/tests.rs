@@ -107,7 +107,7 @@ fn solve_with_leases<G: Game, W: Width>(
                 efforts: vec![EffortPair::UNIT; graph.efforts(node).len()],
                 children: Vec::new(),
                 nodes: 0,
-                best_move: None,
+                most_proving_move: None,
             };
             graph.fold(node, &mut below, 0, &nothing);
         }
@@ -329,7 +329,7 @@ fn a_full_graph_sheds_what_can_be_found_again_when_findings_come_in() {
         efforts: vec![EffortPair::UNIT; 2],
         children: Vec::new(),
         nodes: 0,
-        best_move: None,
+        most_proving_move: None,
     };
     let mut out = Vec::new();
     for step in 0..2_000 {

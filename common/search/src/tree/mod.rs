@@ -19,7 +19,8 @@ use jlpns_games::{Game, Move, MoveList, Player};
 
 use crate::effort::EffortPair;
 use crate::efforts::{
-    Evaluation, PairOfChildren, Width, attracting_threshold, best_move, for_player, still_open,
+    Evaluation, PairOfChildren, Width, attracting_threshold, for_player, most_proving_move,
+    still_open,
 };
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
 
@@ -359,7 +360,7 @@ impl<'g, G: Game, W: Width> Tree<'g, G, W> {
         let children: Vec<_> = self.arena.children(root).nodes().map(child).collect();
         Findings {
             efforts: self.root_efforts().to_vec(),
-            best_move: best_move(self.root_player, self.root_efforts(), &children),
+            most_proving_move: most_proving_move(self.root_player, self.root_efforts(), &children),
             children,
             nodes: self.created,
         }

@@ -56,7 +56,7 @@ impl<G: Game> Solved<G> {
         let (first, count) = question.thresholds();
         prop_assert_eq!(findings.efforts.len(), count);
         check_efforts(&findings.efforts, first, self.value)?;
-        if let Some(best) = findings.best_move {
+        if let Some(best) = findings.most_proving_move {
             prop_assert!(self.children.iter().any(|&(mv, ..)| mv == best));
         }
         if findings.children.is_empty() {

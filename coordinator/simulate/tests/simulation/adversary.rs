@@ -178,7 +178,12 @@ impl Adversary {
             said.subject.budget = lease.job.budget;
             said.subject.seal = lease.seal;
             let efforts = vec![EffortPair::UNIT; lease.job.question.thresholds().1];
-            let open = Findings { efforts, children: Vec::new(), best_move: None, ..said.findings };
+            let open = Findings {
+                efforts,
+                children: Vec::new(),
+                most_proving_move: None,
+                ..said.findings
+            };
             said.findings = proved(&open, rng.random_range(0..2) == 0);
         } else {
             said.findings = self.says(report, known, rng);

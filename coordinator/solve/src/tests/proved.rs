@@ -44,7 +44,8 @@ impl Believed {
         self.records += 1;
         let keys = Keys { position: self.key(), children: Vec::new() };
         let efforts = vec![EffortPair::solved(holds)];
-        let findings = Findings { efforts, children: Vec::new(), nodes: 1, best_move: None };
+        let findings =
+            Findings { efforts, children: Vec::new(), nodes: 1, most_proving_move: None };
         self.belief.take_in(self.records, word, (&keys, &[]), THRESHOLD, &findings)
     }
 
@@ -196,7 +197,7 @@ fn a_wrong_search_of_the_coordinators_own_is_taken_back_in_the_tree_too() {
             efforts: vec![EffortPair::solved(false)],
             children: Vec::new(),
             nodes: 5,
-            best_move: None,
+            most_proving_move: None,
         },
         elapsed: Duration::from_millis(1),
         proof: None,
@@ -226,7 +227,7 @@ fn a_machine_that_cannot_prove_what_it_says_does_not_stop_the_solve() {
         efforts: vec![EffortPair::UNIT],
         children: Vec::new(),
         nodes: 1,
-        best_move: None,
+        most_proving_move: None,
     };
     for (declines, has_other) in [(true, true), (true, false), (false, true), (false, false)] {
         let mut cluster = to_be_proved();

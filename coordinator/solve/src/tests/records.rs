@@ -84,7 +84,7 @@ fn what_was_examined_for_another_job_counts_for_none() {
         efforts: vec![EffortPair::solved(true)],
         children: Vec::new(),
         nodes: 1,
-        best_move: None,
+        most_proving_move: None,
     };
     let examined = solve.examiner().examine(&other.moves, other.question, &findings);
     let key = solve.examiner().keys(&job.moves).unwrap().position;
@@ -115,7 +115,7 @@ fn a_search_that_counts_on_by_ones_does_not_keep_its_lease_for_ever() {
     let (_, _, leases) = kept(&mut solve);
     let [(lease, _)] = leases[..] else { panic!("one slot, one job: {leases:?}") };
     findings.efforts.iter_mut().for_each(|pair| *pair = EffortPair::UNIT);
-    (findings.children, findings.best_move, findings.nodes) = (Vec::new(), None, 0);
+    (findings.children, findings.most_proving_move, findings.nodes) = (Vec::new(), None, 0);
     while solve.status(now).leases_stalled == 0 {
         assert!(now < 2 * settings.stall_after, "its search gets no further");
         findings.nodes += 1;

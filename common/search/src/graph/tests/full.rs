@@ -40,7 +40,7 @@ fn solved<G: Game>(game: &G, position: &mut G::Position, question: Question) -> 
     let efforts = (0..count as u8)
         .map(|index| EffortPair::solved(Threshold(first.0 + index).holds(value)))
         .collect();
-    Findings { efforts, children: Vec::new(), nodes: 1, best_move: None }
+    Findings { efforts, children: Vec::new(), nodes: 1, most_proving_move: None }
 }
 
 /// Solves in `memory` bytes, with jobs some of which solve their node: else the same nodes would be
@@ -58,7 +58,7 @@ fn solve_in<G: Game, W: Width>(
         efforts: vec![EffortPair::UNIT; width.get()],
         children: Vec::new(),
         nodes: 0,
-        best_move: None,
+        most_proving_move: None,
     };
     let mut out: Vec<(NodeId, G::Position)> = Vec::new();
     let mut choices = choices.iter().copied().cycle().enumerate();
@@ -180,7 +180,7 @@ fn check_pruning<G: Game, W: Width>(
         efforts: vec![EffortPair::UNIT; width],
         children: Vec::new(),
         nodes: 0,
-        best_move: None,
+        most_proving_move: None,
     };
     for (step, choice) in solves.iter().cycle().take(steps).enumerate() {
         let Some((node, _)) = graph.select() else { break };
@@ -213,7 +213,7 @@ fn full_size(memory: u64, beside: u64) -> u64 {
         efforts: vec![EffortPair::UNIT; 2],
         children: Vec::new(),
         nodes: 0,
-        best_move: None,
+        most_proving_move: None,
     };
     while graph.shed().nodes == 0 {
         let (node, _) = graph.select().expect("a frontier node");
