@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use jlpns_games::connect4::Connect4;
 use jlpns_games::woodpush::Woodpush;
-use jlpns_games::{Bounds, Game, Move, MoveList, Outcome, Threshold};
+use jlpns_games::{Bounds, Game, Goal, Move, MoveList, Outcome, Threshold};
+use jlpns_search::answer::{Proved, known_best_move, learn_children, line};
 use jlpns_search::search::{Growth, Observer, SearchEnd, SearchSettings, Stopped, Store, search};
 use jlpns_search::{Algorithm, EffortPair, Findings, Initialisation, Question, TranspositionTable};
 use proptest::prelude::*;
@@ -15,6 +16,7 @@ use proptest::test_runner::TestCaseResult;
 const BRUTE_FORCE_LIMIT: u64 = 20_000;
 
 /// A position with its value and those of its children, by brute force.
+#[derive(Debug)]
 struct Solved<G: Game> {
     position: G::Position,
     value: Outcome,
@@ -74,6 +76,51 @@ impl<G: Game> Solved<G> {
             }
         }
         prop_assert!(told.next().is_none());
+        Ok(())
+    }
+
+    /// The moves of the line keep what a search has proved, to the end of the game, and so does a best move that can
+    /// be told without a search.
+    fn check_line(
+        &self,
+        game: &G,
+        asked: (Question, Option<Goal>),
+        findings: &Findings,
+        table: &TranspositionTable,
+    ) -> TestCaseResult {
+        let (question, goal) = asked;
+        let mut position = self.position.clone();
+        let outcome = game.outcome(&position).map(Bounds::exactly);
+        let bounds = outcome.unwrap_or(question.bounds(&findings.efforts, game.scale()));
+        let proved = Proved { bounds, goal };
+        learn_children(game, &mut position, question, &findings.children, table);
+        let keeps = |value: Outcome| match (bounds.value(), goal) {
+            (Some(known), _) => value == known,
+            (None, Some(Goal::AtLeast(least))) => value >= least,
+            (None, Some(Goal::AtMost(most))) => value <= most,
+            (None, None) => false,
+        };
+        let after = |mv: Move| self.children.iter().find(|&&(other, ..)| other == mv);
+        let told = known_best_move(game, &mut position, proved, question, &findings.children);
+        if let Some(mv) = told {
+            prop_assert!(after(mv).is_some_and(|&(.., value)| keeps(value)), "{mv:?} of {self:?}");
+        }
+        let moves = line(game, &mut position, proved, usize::MAX, table, &mut ());
+        let moves = moves.expect("what is proved is true");
+        prop_assert_eq!(game.key(&position), game.key(&self.position), "it is as it was");
+        let is_best = proved.kept_by(game.to_move(&position), game.scale()).is_some();
+        if is_best || told.is_some() {
+            prop_assert_eq!(is_best, outcome.is_some() || !moves.is_empty());
+        }
+        if moves.is_empty() {
+            return Ok(());
+        }
+        for &mv in &moves {
+            game.play(&mut position, mv);
+            let value = jlpns_minimax::value(game, &mut position, u64::MAX);
+            prop_assert!(value.is_some_and(keeps), "{moves:?} of {proved:?}, {value:?}");
+        }
+        prop_assert!(game.outcome(&position).is_some(), "{moves:?} is not the whole game");
         Ok(())
     }
 
@@ -186,7 +233,21 @@ fn one_search<G: Game>(
     let end = search(game, &mut searched, question, settings, &table, &mut ());
     prop_assert_eq!(game.key(&searched), game.key(&solved.position), "the position is as it was");
     prop_assert_eq!(end.stopped, None);
-    solved.check_end(question, &end)
+    solved.check_end(question, &end)?;
+    let goals: Vec<Option<Goal>> = match question {
+        Question::Value(_) => vec![None],
+        Question::Threshold(Threshold(threshold)) => {
+            let least = (usize::from(threshold) < game.scale().len())
+                .then(|| Goal::AtLeast(Outcome(threshold)));
+            let most = threshold.checked_sub(1).map(|most| Goal::AtMost(Outcome(most)));
+            least.into_iter().chain(most).map(Some).collect()
+        }
+    };
+    goals.into_iter().try_for_each(|goal| {
+        // As large as it is where a line is wanted.
+        solved.check_line(game, (question, goal), &end.findings, &table_of(1 << 12))?;
+        solved.check_line(game, (question, goal), &end.findings, &table)
+    })
 }
 
 /// Searches that are stopped again and again, with the table kept between them, until they have
