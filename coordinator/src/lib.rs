@@ -7,12 +7,14 @@
 //!   records and snapshots look like.
 //! - [`proofs`] keeps the certificates of jobs, once they are checked.
 //! - [`embedded`]: coordinator and worker in one process.
+//! - [`many`]: many positions at once, without jobs.
 //! - [`cli`]: the command line.
 
 pub mod cli;
 pub mod driver;
 pub mod embedded;
 mod incoming_certificates;
+pub mod many;
 pub mod proofs;
 pub mod recorder;
 pub mod serve;

@@ -102,11 +102,11 @@ pub fn settings_of(directory: &Path, games: &Games) -> Result<SolveSettings, Rec
         if moves == NO_MOVES { Ok(Vec::new()) } else { parse_moves(known, moves) },
         if goal == NO_GOAL { Ok(None) } else { known.scale().parse_goal(goal).map(Some) },
     ));
-    let initialisation = match fact("initialisation")? {
-        UNIT => Initialisation::Unit,
-        MOBILITY => Initialisation::Mobility,
-        other => return Err(unknown("initialisation", other)),
-    };
+    let initialisation = fact("initialisation")?;
+    let initialisation = Initialisation::ALL
+        .into_iter()
+        .find(|known| known.name() == initialisation)
+        .ok_or_else(|| unknown("initialisation", initialisation))?;
     let knowledge = fact("knowledge")?;
     Ok(SolveSettings {
         moves: moves_read.map_err(|_| unknown("moves", moves))?,
@@ -121,8 +121,6 @@ pub fn settings_of(directory: &Path, games: &Games) -> Result<SolveSettings, Rec
 /// How facts are worded that are no names of a game.
 const NO_MOVES: &str = "none";
 const NO_GOAL: &str = "the value";
-const UNIT: &str = "unit";
-const MOBILITY: &str = "mobility";
 const GRAPH: &str = "graph";
 
 /// What must be the same when a solve is taken up.
@@ -132,16 +130,12 @@ fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
         Some(format_moves(game, &settings.moves)).filter(|moves| !moves.is_empty()),
         settings.goal.map_or(NO_GOAL.to_owned(), |g| g.display(game.scale()).to_string()),
     ));
-    let initialisation = match settings.initialisation {
-        Initialisation::Unit => UNIT,
-        Initialisation::Mobility => MOBILITY,
-    };
     vec![
         fact("game", settings.spec.to_string()),
         fact("moves", moves.unwrap_or_else(|| NO_MOVES.to_owned())),
         fact("goal", goal),
         fact("store", if settings.merge { GRAPH } else { "tree" }.to_owned()),
-        fact("initialisation", initialisation.to_owned()),
+        fact("initialisation", settings.initialisation.name().to_owned()),
         fact("knowledge", settings.knowledge.to_string()),
     ]
 }

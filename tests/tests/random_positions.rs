@@ -21,7 +21,7 @@ struct Position {
     /// The moves to it.
     moves: String,
     value: Outcome,
-    /// Whether the game knows the value without search: then there would be no work, and the coordinator would be
+    /// Whether the game knows the answer without search: then there would be no work, and the coordinator would be
     /// gone before its workers come.
     is_known: bool,
     /// What is asked: a goal, or the value.
@@ -33,10 +33,10 @@ struct Position {
 /// The position that `choices` lead to, up to one before the end of the game.
 fn position<G: Game>(game: &G, choices: &[usize]) -> Option<Position> {
     let (mut position, played) = jlpns_minimax::after_choices(game, choices);
-    let mut value =
+    let value =
         |position: &mut G::Position| jlpns_minimax::value(game, position, BRUTE_FORCE_LIMIT);
     let of_position = value(&mut position)?;
-    let is_known = game.static_bounds(&position).value().is_some();
+    let bounds = game.static_bounds(&position);
     let mut moves = MoveList::new();
     game.moves(&position, &mut moves);
     let mut after = BTreeMap::new();
@@ -56,6 +56,8 @@ fn position<G: Game>(game: &G, choices: &[usize]) -> Option<Position> {
         _ => None,
     };
     let moves = format_moves(game, &played);
+    let decides = |goal: Goal| bounds.verdict(goal.threshold()).is_some();
+    let is_known = bounds.value().is_some() || goal.is_some_and(decides);
     Some(Position { moves, value: of_position, is_known, goal, after })
 }
 

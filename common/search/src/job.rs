@@ -62,6 +62,19 @@ pub enum Initialisation {
     Mobility,
 }
 
+impl Initialisation {
+    /// All of them.
+    pub const ALL: [Initialisation; 2] = [Initialisation::Unit, Initialisation::Mobility];
+
+    /// Its name, as people read and type it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Initialisation::Unit => "unit",
+            Initialisation::Mobility => "mobility",
+        }
+    }
+}
+
 /// One search that a worker is asked to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {

@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use jlpns_games::spec::Games;
-use jlpns_solve::belief::Confirm;
 
 use super::certificate::{Known, SizeFlags, check, make};
+use super::keeping::kept_solve;
 use super::output::Output;
 use super::progress::Progress;
 use super::{CommandError, End, output, values};
-use crate::proofs::ProofFolder;
-use crate::recorder::{RecorderError, settings_of, take_up};
 
 /// What `jlpns certify` is given.
 #[derive(Debug, clap::Args)]
@@ -44,28 +41,9 @@ pub struct CertifyFlags {
 /// Makes the certificate. What jobs have proved is in it as it is; what machines have only claimed is
 /// searched again here.
 pub fn run(flags: &CertifyFlags, games: &Games) -> Result<End, CommandError> {
-    let bad = |error: RecorderError| match error {
-        RecorderError::Journal(error) => CommandError::BadInput(error.to_string()),
-        other => CommandError::Failed(other.into()),
-    };
-    let mut settings = settings_of(&flags.directory, games).map_err(bad)?;
-    settings.memory = flags.memory / 2;
-    check(&flags.out, "--out", flags.size, &settings.spec)?;
     let progress = Progress::start("info");
-    let proofs = ProofFolder::beside_journal(settings.spec.clone(), &flags.directory);
-    let proofs = proofs.with_context(|| format!("cannot read {}", flags.directory.display()))?;
-    // What was proved counts as such, so that no machines that agree on a lie outvote it.
-    if !proofs.files()?.is_empty() {
-        settings.belief.confirm = Confirm::Proof;
-    }
-    let mut taken = take_up(&flags.directory, String::new(), settings.clone()).map_err(bad)?;
-    if taken.solve.end().is_none() && settings.belief.confirm == Confirm::Proof {
-        // It was confirmed in another way in the end.
-        drop(taken);
-        settings.belief.confirm = Confirm::None;
-        taken = take_up(&flags.directory, String::new(), settings).map_err(bad)?;
-    }
-    let solve = taken.solve;
+    let (solve, proofs) = kept_solve(&flags.directory, games, flags.memory / 2)?;
+    check(&flags.out, "--out", flags.size, &solve.settings().spec)?;
     if solve.end().is_none() {
         return Err(CommandError::BadInput(format!(
             "the solve in {} has not ended; go on with it first",

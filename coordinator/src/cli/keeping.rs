@@ -1,11 +1,12 @@
 //! What `jlpns solve` and `jlpns serve` are told about keeping a solve on disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use jlpns_certificate::is_certifiable;
-use jlpns_games::spec::GameSpec;
+use jlpns_games::spec::Games;
 use jlpns_journal::JournalError;
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{Solve, SolveSettings};
@@ -15,7 +16,7 @@ use super::CommandError;
 use super::output::grouped;
 use crate::driver::{Driver, DriverConfig};
 use crate::proofs::ProofFolder;
-use crate::recorder::{RecorderError, take_up};
+use crate::recorder::{RecorderError, settings_of, take_up};
 
 /// Heartbeats in the length of a lease: some may be lost.
 const HEARTBEATS: u32 = 6;
@@ -87,12 +88,70 @@ impl KeepingFlags {
         })
     }
 
-    /// How to go on with a solve that was stopped.
-    pub fn how_to_go_on(&self, command: &str, spec: &GameSpec) -> Option<String> {
+    /// How to go on with a solve that was stopped, with the whole command.
+    pub fn how_to_go_on(&self) -> Option<String> {
         let directory = self.data.as_ref()?.display();
         Some(format!(
-            "all that was found is in {directory}; the same command goes on from there: \
-             jlpns {command} '{spec}' --data {directory}"
+            "all that was found is in {directory}; the same command goes on from there: {}",
+            whole_command()
         ))
+    }
+}
+
+/// The solve that is kept in a directory, as it stands, with what was proved of it.
+pub fn kept_solve(
+    directory: &Path,
+    games: &Games,
+    memory: u64,
+) -> Result<(Solve, ProofFolder), CommandError> {
+    let bad = |error: RecorderError| match error {
+        RecorderError::Journal(error) => CommandError::BadInput(error.to_string()),
+        other => CommandError::Failed(other.into()),
+    };
+    let mut settings = settings_of(directory, games).map_err(bad)?;
+    settings.memory = memory;
+    let proofs = ProofFolder::beside_journal(settings.spec.clone(), directory);
+    let proofs = proofs.with_context(|| format!("cannot read {}", directory.display()))?;
+    // What was proved counts as such, so that no machines that agree on a lie outvote it.
+    if !proofs.files()?.is_empty() {
+        settings.belief.confirm = Confirm::Proof;
+    }
+    let mut taken = take_up(directory, String::new(), settings.clone()).map_err(bad)?;
+    if taken.solve.end().is_none() && settings.belief.confirm == Confirm::Proof {
+        // It was confirmed in another way in the end.
+        drop(taken);
+        settings.belief.confirm = Confirm::None;
+        taken = take_up(directory, String::new(), settings).map_err(bad)?;
+    }
+    Ok((taken.solve, proofs))
+}
+
+/// The command of this process as it can be typed again.
+fn whole_command() -> String {
+    let words = std::env::args_os().map(|word| quoted(&word.to_string_lossy()));
+    let program = Some("jlpns".to_owned());
+    let words: Vec<String> = program.into_iter().chain(words.skip(1)).collect();
+    words.join(" ")
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &impl ToString) -> String {
+    let word = word.to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+%@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
+        let all = ["connect4:7x6", ">=win", "it's", "", "two words"].map(|word| quoted(&word));
+        assert_eq!(all, ["connect4:7x6", "'>=win'", "'it'\\''s'", "''", "'two words'"]);
     }
 }

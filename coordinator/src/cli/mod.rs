@@ -3,7 +3,9 @@
 //! - `solve` and `serve`: `jlpns solve` and `jlpns serve`; `settings` are the flags of both,
 //!   `keeping` is how it is kept on disk, and `report` is what both tell of it;
 //!   `constants` are flags of all that search, `confirm` is what is confirmed.
+//! - `resume`: `jlpns resume`, which goes on with a solve.
 //! - `search`: `jlpns search`, one search in this process.
+//! - `every_move`: `jlpns moves`, what each move of a position is worth; `positions`: many positions.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
 //! - `best_line`: the best move and the line of what has been solved.
@@ -25,14 +27,17 @@ mod certificate;
 mod certify;
 mod confirm;
 mod constants;
+mod every_move;
 mod files;
 mod health;
 mod interrupt;
 mod keeping;
 mod keys;
 mod output;
+mod positions;
 mod progress;
 mod report;
+mod resume;
 mod search;
 mod serve;
 mod settings;
@@ -63,10 +68,14 @@ struct Cli {
 enum Command {
     /// Solve a game on this machine: coordinator and worker in one process
     Solve(solve::SolveFlags),
+    /// Go on with a solve that is kept in a directory
+    Resume(resume::ResumeFlags),
     /// Solve a game with workers that connect over the network
     Serve(serve::ServeFlags),
     /// Run one search in this process, without jobs, as in the papers
     Search(search::SearchFlags),
+    /// Find the value of every legal move of a position
+    Moves(every_move::MovesFlags),
     /// Show how a solve speeds up with the number of workers, without having them: real searches in
     /// virtual time
     Simulate(simulate::SimulateFlags),
@@ -76,7 +85,7 @@ enum Command {
     Certify(certify::CertifyFlags),
     /// Check a certificate, by the rules alone
     Verify(jlpns_verify::command::Arguments),
-    /// Print the state of a running solve
+    /// Print the state of a running solve, or of one that is kept in a directory
     Status(status::StatusFlags),
     /// List the workers of a running solve, or drain, put out or reinstate one
     Workers(workers::WorkersFlags),
@@ -172,13 +181,15 @@ pub fn run(games: &Games) -> End {
     };
     let result = match cli.command {
         Command::Solve(flags) => solve::run(&flags, games),
+        Command::Resume(flags) => resume::run(&flags, games),
         Command::Serve(flags) => serve::run(&flags, games),
         Command::Search(flags) => search::run(&flags, games),
+        Command::Moves(flags) => every_move::run(&flags, games),
         Command::Simulate(flags) => simulate::run(&flags, games),
         Command::Bench(flags) => bench::run(&flags, games),
         Command::Certify(flags) => certify::run(&flags, games),
         Command::Verify(arguments) => Ok(verify::run(&arguments)),
-        Command::Status(flags) => status::run(&flags),
+        Command::Status(flags) => status::run(&flags, games),
         Command::Workers(flags) => workers::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),

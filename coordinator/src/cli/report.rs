@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::End;
 use super::best_line::{BestLine, LineFlags};
 use super::certificate::{Certificate, Known};
+use super::every_move::{EveryMove, MoveValue};
 use super::interrupt::Interrupt;
 use super::output::{self, Answer, Output, effort, grouped, rate};
 use super::progress::Progress;
@@ -36,6 +37,9 @@ struct SolveResult {
     claims: Option<u64>,
     /// How many of them more than one machine stands behind.
     claims_confirmed: Option<u64>,
+    /// What each legal move is worth, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    every_move: Option<Vec<MoveValue>>,
     /// The certificate that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate: Option<Certificate>,
@@ -85,6 +89,7 @@ pub struct Report {
     result: SolveResult,
     status: SolveStatus,
     end: End,
+    every_move_table: Option<String>,
 }
 
 impl Report {
@@ -120,10 +125,18 @@ impl Report {
             earlier_nodes: status.earlier_nodes,
             claims: status.answer_claims,
             claims_confirmed: status.answer_confirmed,
+            every_move: None,
             certificate: None,
         };
         let end = if solve.end().is_some() { End::Solved } else { End::Unsolved };
-        Ok(Report { result, status, end })
+        Ok(Report { result, status, end, every_move_table: None })
+    }
+
+    /// The same with what each legal move is worth.
+    pub fn with_every_move(mut self, every: EveryMove) -> Report {
+        self.every_move_table = Some(every.table());
+        self.result.every_move = Some(every.moves);
+        self
     }
 
     /// Prints it; as text it is out before the certificate is made, as JSON there is one object with both.
@@ -142,6 +155,9 @@ impl Report {
             }
             Output::Text => {
                 output::print_text(&text(&self.result, &self.status))?;
+                if let Some(table) = &self.every_move_table {
+                    output::print_text(table)?;
+                }
                 if let Some(certificate) = certify()? {
                     output::print_text(&certificate.line())?;
                 }

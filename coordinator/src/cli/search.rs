@@ -14,6 +14,7 @@ use super::best_line::LineFlags;
 use super::constants::ConstantFlags;
 use super::interrupt::Interrupt;
 use super::output::{self, Answer, Asked, Output, grouped, rate};
+use super::positions::{ManyAsked, PositionsFlags};
 use super::progress::Progress;
 use super::{CommandError, End, values};
 
@@ -61,6 +62,9 @@ pub struct SearchFlags {
 
     #[command(flatten)]
     line: LineFlags,
+
+    #[command(flatten)]
+    positions: PositionsFlags,
 
     /// Whether the search asks the game for more than its rules: bounds without search, relevant
     /// moves, forced moves [default: true; false for a search of the papers that is named]
@@ -123,6 +127,17 @@ pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
         epsilon: flags.constants.epsilon,
         knowledge: flags.knowledge(),
     };
+    if flags.positions.are_given() {
+        return flags.positions.run(&ManyAsked {
+            spec: &spec,
+            moves: &flags.moves,
+            goal,
+            settings: &settings,
+            slots: 1,
+            line: flags.line,
+            output: flags.output,
+        });
+    }
     let mut watch =
         SearchProgress { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {

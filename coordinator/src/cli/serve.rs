@@ -124,7 +124,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         anyhow::Ok(solve)
     })?;
     if solve.end().is_none()
-        && let Some(hint) = flags.keeping.how_to_go_on("serve", &solve.settings().spec)
+        && let Some(hint) = flags.keeping.how_to_go_on()
     {
         info!("{hint}");
     }

@@ -45,7 +45,7 @@ pub struct SettingsFlags {
 
     /// Moves to play from SPEC before the solve
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
-    moves: String,
+    pub moves: String,
 
     /// The search that jobs run
     #[arg(long, value_name = "NAME", default_value = "pds", env = "JLPNS_SUB_SEARCH")]

@@ -1,9 +1,12 @@
 //! `jlpns solve`: coordinator and worker in this process.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use jlpns_games::spec::Games;
+use jlpns_search::search::SearchSettings;
 use jlpns_search::sub_search::EmbeddedSubSearches;
+use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Backoff, WorkerConfig};
 use tracing::info;
@@ -11,8 +14,10 @@ use tracing::info;
 use super::best_line::LineFlags;
 use super::certificate::{CertificateFlags, Known};
 use super::confirm::ConfirmFlags;
+use super::every_move::{Searched, every_move};
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
+use super::positions::{ManyAsked, PositionsFlags};
 use super::progress::Progress;
 use super::report::Report;
 use super::settings::SettingsFlags;
@@ -35,6 +40,13 @@ pub struct SolveFlags {
     line: LineFlags,
 
     #[command(flatten)]
+    positions: PositionsFlags,
+
+    /// Find the value of every legal move as well
+    #[arg(long, env = "JLPNS_EVERY_MOVE", conflicts_with = "positions")]
+    every_move: bool,
+
+    #[command(flatten)]
     certificate: CertificateFlags,
 
     /// How many searches to run at a time [default: one for each core]
@@ -50,6 +62,9 @@ pub struct SolveFlags {
 
 /// Solves the game, or goes on until a signal comes.
 pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
+    if flags.positions.are_given() {
+        return solve_many(flags, games);
+    }
     let memory = flags.memory / 2;
     let mut settings = flags.settings.settings(memory, flags.keeping.is_kept(), games)?;
     flags.certificate.check(&settings.spec)?;
@@ -80,14 +95,49 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
         anyhow::Ok(solve)
     })?;
     if solve.end().is_none()
-        && let Some(hint) = flags.keeping.how_to_go_on("solve", &solve.settings().spec)
+        && let Some(hint) = flags.keeping.how_to_go_on()
     {
         info!("{hint}");
     }
     // Some sub-searches keep no table.
     let table = searches.table();
     let known = Known { table, proofs: proofs.as_deref(), threads: slots, memory };
-    let report = Report::new(&solve, &progress, &known, flags.line)?;
+    let mut report = Report::new(&solve, &progress, &known, flags.line)?;
+    if flags.every_move && solve.end().is_some() {
+        let (interrupt, nodes) = (Interrupt::listen(None)?, AtomicU64::new(0));
+        let searched = Searched { interrupt: &interrupt, progress: &progress, nodes: &nodes };
+        let (settings, told) = (solve.settings(), known.told(&solve)?);
+        let every = every_move(&settings.spec, &settings.moves, told.table(), slots, &searched)?;
+        progress.finish();
+        report = report.with_every_move(every);
+    }
     let certify = || flags.certificate.make(&solve, &known, &progress);
     Ok(report.print(flags.settings.output, certify)?)
+}
+
+/// Solves many positions, each by one search: they are many enough to keep all slots busy.
+fn solve_many(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
+    if flags.keeping.is_kept() || flags.certificate.is_wanted() {
+        return Err(CommandError::BadInput(
+            "'--positions' does not go with '--data' or '--certificate', which are of one solve; leave them out"
+                .to_owned(),
+        ));
+    }
+    let settings = flags.settings.settings(flags.memory, false, games)?;
+    let search = SearchSettings {
+        algorithm: Algorithm::AlphaBeta,
+        initialisation: Initialisation::Mobility,
+        knowledge: settings.knowledge,
+        memory: settings.memory,
+        ..SearchSettings::default()
+    };
+    flags.positions.run(&ManyAsked {
+        spec: &settings.spec,
+        moves: &flags.settings.moves,
+        goal: settings.goal,
+        settings: &search,
+        slots: flags.slots.unwrap_or_else(values::cores),
+        line: flags.line,
+        output: flags.settings.output,
+    })
 }

@@ -1,15 +1,18 @@
 //! `jlpns status`: the state of a running solve.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use bytesize::ByteSize;
+use jlpns_games::spec::Games;
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_solve::SolveStatus;
 
 use super::ask::ask;
+use super::keeping::kept_solve;
 use super::output::{self, Answer, Output, grouped, rate};
 use super::report::rests_on;
 use super::{CommandError, End, values};
@@ -18,11 +21,15 @@ use crate::status::from_wire;
 /// How long a coordinator may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// How much memory the tree of a solve that is kept in a directory may take.
+const MEMORY: u64 = 1 << 30;
+
 /// What `jlpns status` is given.
 #[derive(Debug, clap::Args)]
 pub struct StatusFlags {
-    /// The coordinator, as http://HOST:PORT or https://HOST:PORT
-    #[arg(env = "JLPNS_COORDINATOR")]
+    /// The coordinator, as http://HOST:PORT or https://HOST:PORT; or the directory that --data named, of a
+    /// solve that is not running
+    #[arg(env = "JLPNS_COORDINATOR", value_name = "URL|DIR")]
     url: String,
 
     #[command(flatten)]
@@ -34,12 +41,17 @@ pub struct StatusFlags {
 }
 
 /// Asks for the state and prints it.
-pub fn run(flags: &StatusFlags) -> Result<End, CommandError> {
-    let dial = values::coordinator(&flags.url, &flags.credentials)?;
-    let status = ask(&flags.url, &dial, LIMIT, async |line| {
-        SolverClient::new(line).get_status(GetStatusRequest {}).await
-    })?;
-    let status = from_wire(status);
+pub fn run(flags: &StatusFlags, games: &Games) -> Result<End, CommandError> {
+    let directory = Path::new(&flags.url);
+    let status = if directory.is_dir() {
+        let (solve, _) = kept_solve(directory, games, MEMORY)?;
+        solve.status(Duration::ZERO)
+    } else {
+        let dial = values::coordinator(&flags.url, &flags.credentials)?;
+        from_wire(ask(&flags.url, &dial, LIMIT, async |line| {
+            SolverClient::new(line).get_status(GetStatusRequest {}).await
+        })?)
+    };
     match flags.output {
         Output::Json => output::print_json(&status)?,
         Output::Text => output::print_text(&text(&status))?,

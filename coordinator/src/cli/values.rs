@@ -53,7 +53,7 @@ pub fn store() -> impl TypedValueParser<Value = Store> {
 
 /// `unit` or `mobility`.
 pub fn initialisation() -> impl TypedValueParser<Value = Initialisation> {
-    one_of([("unit", Initialisation::Unit), ("mobility", Initialisation::Mobility)])
+    one_of(Initialisation::ALL.map(|initialisation| (initialisation.name(), initialisation)))
 }
 
 /// `locking`, `virtual-win` or `virtual-loss`.
