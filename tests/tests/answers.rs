@@ -184,3 +184,31 @@ fn a_kept_solve_is_looked_at_and_gone_on_with_by_its_directory_alone() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("there is no journal in"), "{ended:?}");
 }
+
+#[test]
+fn completions_and_manual_pages_name_every_command() {
+    let help = run(&mut jlpns(["--help"]), LIMIT).stdout;
+    let commands: Vec<&str> = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Commands:"))
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
+        .filter_map(|line| line.split(' ').next())
+        .filter(|&name| name != "help")
+        .collect();
+    assert!(commands.len() > 10, "{help}");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = run(&mut jlpns(["completions", shell]), LIMIT);
+        assert_eq!(script.code, Some(0), "{script:?}");
+        assert!(commands.iter().all(|name| script.stdout.contains(name)), "{shell}");
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let man = path(folder.path(), "man");
+    let written = run(&mut jlpns(["man", &man]), LIMIT);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    for name in commands {
+        let page = std::fs::read_to_string(path(folder.path(), &format!("man/jlpns-{name}.1")));
+        assert!(page.is_ok_and(|page| page.starts_with(".ie") || page.starts_with('.')), "{name}");
+    }
+}

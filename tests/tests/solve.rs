@@ -58,8 +58,8 @@ fn json_is_one_object_with_the_keys_that_are_documented() {
         keys.sort_by_key(|key| ended.stdout.find(&format!("\"{key}\":")));
         keys.join(" ")
     };
-    let search = "spec moves algorithm goal proved value lower upper descents nodes peak_nodes \
-                  seconds";
+    let search = "spec moves algorithm goal proved value lower upper best_move most_proving_move line \
+                  sub_search selection unconfirmed_claims descents nodes peak_nodes seconds";
     assert_eq!(keys(&["search", "connect4:3x4"]), search);
     let more =
         "jobs workers cancelled leases_expired overhead earlier_nodes claims claims_confirmed";

@@ -14,6 +14,7 @@
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
+//! - `shell`: `jlpns completions` and `jlpns man`.
 //! - `values`: how the values of flags are read.
 //! - `output`: results on stdout, as JSON and as text.
 //! - `progress`: progress on stderr.
@@ -41,6 +42,7 @@ mod resume;
 mod search;
 mod serve;
 mod settings;
+mod shell;
 mod simulate;
 mod solve;
 mod status;
@@ -93,6 +95,10 @@ enum Command {
     Health(health::HealthFlags),
     /// Make the token, the certificates and the keys of a lab
     Keys(keys::KeysFlags),
+    /// Print the completions of a shell: source them, or put them where it looks
+    Completions(shell::CompletionsFlags),
+    /// Write the manual pages to a directory
+    Man(shell::ManFlags),
 }
 
 /// How a run ended; the exit code of the process.
@@ -193,6 +199,8 @@ pub fn run(games: &Games) -> End {
         Command::Workers(flags) => workers::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),
+        Command::Completions(flags) => shell::completions(&flags, games),
+        Command::Man(flags) => shell::man(&flags, games),
     };
     match result {
         Ok(end) => end,
