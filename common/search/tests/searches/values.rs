@@ -238,7 +238,7 @@ fn one_search<G: Game>(
         Question::Value(_) => vec![None],
         Question::Threshold(Threshold(threshold)) => {
             let least = (usize::from(threshold) < game.scale().len())
-                .then(|| Goal::AtLeast(Outcome(threshold)));
+                .then_some(Goal::AtLeast(Outcome(threshold)));
             let most = threshold.checked_sub(1).map(|most| Goal::AtMost(Outcome(most)));
             least.into_iter().chain(most).map(Some).collect()
         }
