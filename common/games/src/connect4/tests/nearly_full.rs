@@ -117,6 +117,37 @@ fn lines_come_too_late_beside_a_vertical_pair() {
     }
 }
 
+/// The third cells of two columns with vertical pairs may be all that the follower's line needs:
+/// both are given up, so the leader does not lose for it.
+#[test]
+fn a_line_through_cells_that_are_given_up_is_no_loss() {
+    for rows in [
+        &["...oo.", "oo.xo.", "xx.oo.", "xoxoxx", "oxxxox"][..],
+        &["..o.o.", "xoo.x.", "oxx.o.", "xooxxx", "xooxox"],
+        &["o..o..", "x..oxo", "x..oxx", "oxxxoo", "xxxooo", "xoooxx"],
+    ] {
+        let (game, position) = board(rows);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), DRAW);
+        assert_eq!(game.static_bounds(&position).upper, DRAW, "{rows:?}");
+    }
+}
+
+/// Below a threat in an odd column the follower gets the second, fourth, ... empty cell and not the
+/// third, fifth, ...: the leader's lines through the others do not come too late.
+#[test]
+fn an_odd_column_is_followed_from_its_lowest_cell_up_to_a_threat() {
+    for rows in [
+        &["o.oxo", "x.xxo", "o.oxx", "x.xoo", "x.oxx", "o.oxx", "x.xox", "ooxoo", "xooox"][..],
+        &["x.xxo", "x.xxo", "o.oox", "o.xoo", "o.oxo", "x.oxx", "x.xoo"],
+        &["o.oxx", "x.ooo", "x.xxx", "o.oxx", "x.xoo", "x.oxo", "x.ooo"],
+        &["xox.oxx", "ooo.ooo", "xxx.xxx", "xxo.oxo", "ooo.xoo", "oxo.xxx", "oox.xox"],
+    ] {
+        let (game, position) = board(rows);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), WIN);
+        assert_eq!(game.static_bounds(&position).upper, WIN, "{rows:?}");
+    }
+}
+
 /// A linear congruential generator: the same boards in every run.
 struct Numbers(u64);
 
@@ -151,6 +182,18 @@ fn drawn(game: &Connect4<u64>, empty: &[u32], numbers: &mut Numbers) -> Option<S
     Some(Stones { mover: stones[0], all: stones[0] | stones[1] })
 }
 
+/// Checks what is told of a board drawn with so many empty cells in each column; whether anything
+/// is. Boards that are too large, or that it is not Max's turn on, are passed over.
+fn check_drawn(height: u32, empty: &[u32], numbers: &mut Numbers) -> bool {
+    let width = empty.len() as u32;
+    let stones: u32 = empty.iter().map(|empty| height - empty.min(&height)).sum();
+    if width * (height + 1) > 64 || width * height - stones > 13 || stones % 2 == 1 {
+        return false;
+    }
+    let game = Connect4::new(width, height).unwrap();
+    drawn(&game, empty, numbers).is_some_and(|position| check(&game, position))
+}
+
 #[test]
 fn boards_that_are_nearly_full_are_told_right() {
     const EMPTY: [&[u32]; 5] = [
@@ -166,14 +209,28 @@ fn boards_that_are_nearly_full_are_told_right() {
         let (width, height) = (4 + numbers.below(9) as u32, 4 + numbers.below(4) as u32);
         let kinds = EMPTY[numbers.below(EMPTY.len())];
         let empty: Vec<u32> = (0..width).map(|_| kinds[numbers.below(kinds.len())]).collect();
-        let stones: u32 = empty.iter().map(|empty| height - empty.min(&height)).sum();
-        if width * (height + 1) > 64 || width * height - stones > 13 || stones % 2 == 1 {
-            continue;
+        told += u32::from(check_drawn(height, &empty, &mut numbers));
+    }
+    assert!(told > 1000, "{told}");
+}
+
+/// A threat in an odd column makes most of a difference where the column is high, and there are few
+/// others.
+#[test]
+fn boards_with_one_column_to_fill_are_told_right() {
+    let mut numbers = Numbers(20_260_602);
+    let mut told = 0;
+    for _ in 0..20_000 {
+        let mut empty = vec![0; 4 + numbers.below(4)];
+        let column = numbers.below(empty.len());
+        let tall = [5, 7, 9][numbers.below(3)];
+        empty[column] = tall;
+        if numbers.below(2) == 0 {
+            let other = numbers.below(empty.len());
+            empty[other] = empty[other].max(2);
         }
-        let game = Connect4::new(width, height).unwrap();
-        if let Some(position) = drawn(&game, &empty, &mut numbers) {
-            told += u32::from(check(&game, position));
-        }
+        let height = tall + numbers.below(3) as u32;
+        told += u32::from(check_drawn(height, &empty, &mut numbers));
     }
     assert!(told > 1000, "{told}");
 }
