@@ -268,6 +268,10 @@ impl Driver {
                 // The client that ordered it may have gone.
                 let _ = reply.send(self.solve.order(&name, order, now));
             }
+            DriverCommand::Awaits { worker, lease, subject, reply } => {
+                // The stream that asked may have gone.
+                let _ = reply.send(self.solve.awaits_report(worker, lease, &subject));
+            }
             DriverCommand::Status { reply } => {
                 let status = self.solve.status(self.now());
                 // The client that asked may have gone.

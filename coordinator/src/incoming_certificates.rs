@@ -7,10 +7,11 @@ use std::sync::Arc;
 use jlpns_proto::convert::WireError;
 use jlpns_proto::v1;
 use jlpns_search::Findings;
-use jlpns_solve::{ProofId, Subject};
+use jlpns_solve::{LeaseId, ProofId, Subject, WorkerId};
 use tokio::task::spawn_blocking;
 use tonic::Status;
 
+use crate::driver::DriverHandle;
 use crate::proofs::{IncomingCertificate, NotKept, ProofFolder};
 use crate::service::subject;
 
@@ -44,11 +45,12 @@ impl Certificates {
 
     /// Checks the certificates that these reports come with: what each proves, or why it proves nothing, in the order
     /// of the reports, as a certificate stands behind its own report only. That takes its time, and only this worker
-    /// waits for it.
+    /// waits for it. What comes with a report that nobody awaits is neither checked nor kept.
     pub(crate) async fn finish(
         &mut self,
+        worker: WorkerId,
         reports: &[v1::Report],
-        proofs: Option<&Arc<ProofFolder>>,
+        driver: &DriverHandle,
     ) -> Result<Vec<Option<Result<ProofId, String>>>, Status> {
         let mut found = Vec::with_capacity(reports.len());
         for report in reports {
@@ -56,7 +58,7 @@ impl Certificates {
                 found.push(None);
                 continue;
             };
-            let proofs = wanted(proofs)?.clone();
+            let proofs = wanted(driver.proofs())?.clone();
             let incoming = self.incoming.remove(&report.lease_id);
             let Some(incoming) = incoming.filter(|incoming| incoming.bytes() == bytes) else {
                 // A report that has come before does not need them any more.
@@ -64,6 +66,10 @@ impl Certificates {
                 continue;
             };
             let (about, findings) = about(report).map_err(|error| invalid(&error.to_string()))?;
+            if !driver.awaits(worker, LeaseId(report.lease_id), about.clone()).await? {
+                found.push(None);
+                continue;
+            }
             let checker = proofs.clone();
             let _turn = checker.turn().await;
             let keep = move || proofs.keep(incoming, &about.moves, about.question, &findings);

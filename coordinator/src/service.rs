@@ -205,7 +205,7 @@ async fn command(
         Kind::Hello(_) => Err(invalid("a second hello on one stream; there must be one")),
         Kind::Part(part) => certificates.add(part, driver.proofs()).map(|()| None),
         Kind::Batch(batch) => {
-            let proofs = certificates.finish(&batch.reports, driver.proofs()).await?;
+            let proofs = certificates.finish(worker, &batch.reports, driver).await?;
             let checked = checked(worker, batch, driver.examiner(), proofs);
             checked.map(Some).map_err(invalid)
         }

@@ -37,6 +37,29 @@ impl Solve {
         outcome.map(|_| ())
     }
 
+    /// Whether a report by this worker would be looked into: its lease was granted to the worker's machine, in this
+    /// life of the solve or in an earlier one, and no report about it has come before.
+    pub fn awaits_report(&self, worker: WorkerId, id: LeaseId, subject: &Subject) -> bool {
+        let Some(connected) = self.dispatch.scheduler.worker(worker) else { return false };
+        if self.ledger.has_ended(id) || self.ledger.is_recording(id) {
+            return false;
+        }
+        match self.dispatch.scheduler.find(worker, id) {
+            Ok(_) => true,
+            Err(Refusal::UnknownLease(_)) => self.is_sealed(id, connected.machine, subject),
+            Err(_) => false,
+        }
+    }
+
+    /// Whether a lease was granted to a machine in an earlier life of this solve, for what its report says that it
+    /// is about: the seal shows it.
+    fn is_sealed(&self, id: LeaseId, machine: MachineId, subject: &Subject) -> bool {
+        let Subject { moves, question, budget, seal } = subject;
+        let seals = &self.dispatch.seals;
+        seals.is_of_an_earlier_life(id)
+            && *seal == seals.seal(id, machine, moves, *question, *budget)
+    }
+
     fn take_in(
         &mut self,
         worker: WorkerId,
@@ -69,15 +92,11 @@ impl Solve {
                 prove: lease.job.prove,
                 held,
             },
-            // Leased by this solve before it was started anew: the seal shows that it was, and to
-            // whom.
+            // Leased by this solve before it was started anew.
             Err(Refusal::UnknownLease(_))
-                if self.dispatch.seals.is_of_an_earlier_life(id) && subject.is_some() =>
+                if subject.as_ref().is_some_and(|about| self.is_sealed(id, machine, about)) =>
             {
-                let Subject { moves, question, budget, seal } = subject.expect("it is some");
-                if seal != self.dispatch.seals.seal(id, machine, &moves, question, budget) {
-                    return Err(Refusal::UnknownLease(id));
-                }
+                let Subject { moves, question, budget, .. } = subject.expect("it is some");
                 if !self.problem.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }

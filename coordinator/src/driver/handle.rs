@@ -7,7 +7,8 @@ use std::time::Duration;
 use jlpns_proto::v1;
 use jlpns_search::Findings;
 use jlpns_solve::{
-    Event, Examiner, LeaseId, Order, OrderError, ProofId, SolveStatus, WorkerId, WorkerInfo,
+    Event, Examiner, LeaseId, Order, OrderError, ProofId, SolveStatus, Subject, WorkerId,
+    WorkerInfo,
 };
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status;
@@ -42,6 +43,8 @@ pub(crate) enum DriverCommand {
     Searched { number: u64, findings: Findings, elapsed: Duration, proof: Option<ProofId> },
     /// A client orders something about the workers of a name.
     Order { name: String, order: Order, reply: oneshot::Sender<Result<usize, OrderError>> },
+    /// A stream asks whether a report would be looked into.
+    Awaits { worker: WorkerId, lease: LeaseId, subject: Subject, reply: oneshot::Sender<bool> },
     /// A client asks for the status.
     Status { reply: oneshot::Sender<SolveStatus> },
 }
@@ -69,6 +72,20 @@ impl DriverHandle {
         let (commands, from_handles) = mpsc::channel(COMMANDS);
         let next_worker = Arc::new(AtomicU64::new(1));
         (DriverHandle { commands, next_worker, examiner, proofs }, from_handles)
+    }
+
+    /// Whether a report by this worker would be looked into ([`Solve::awaits_report`]).
+    ///
+    /// [`Solve::awaits_report`]: jlpns_solve::Solve::awaits_report
+    pub async fn awaits(
+        &self,
+        worker: WorkerId,
+        lease: LeaseId,
+        subject: Subject,
+    ) -> Result<bool, DriverGone> {
+        let (reply, awaits) = oneshot::channel();
+        self.send(DriverCommand::Awaits { worker, lease, subject, reply }).await?;
+        awaits.await.map_err(|_| DriverGone)
     }
 
     /// The state of the solve.

@@ -2,8 +2,10 @@
 
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jlpns_certificate::{Size, certify};
+use jlpns_games::spec::GameSpec;
 use jlpns_games::{Goal, Outcome, Threshold};
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_BATCH, MAX_PART, v1};
@@ -259,6 +261,60 @@ async fn a_refused_worker_says_why_and_ends() {
     .await;
 }
 
+/// A certificate that 4x4 is no win.
+fn certificate_of_4x4(spec: &GameSpec) -> Vec<u8> {
+    let table = TranspositionTable::with_bytes(1 << 20).expect("a table");
+    let claim = [Claim { threshold: Threshold(2), holds: false }];
+    let (of_machine, mut file) = (jlpns_verify::Settings::default(), Cursor::new(Vec::new()));
+    certify(spec, &[], &claim, Size::Quick, &table, &|| false, &mut file, &of_machine, &mut ())
+        .expect("4x4 is a draw");
+    file.into_inner()
+}
+
+/// A worker that sends true certificates again and again, for leases that it does not have.
+#[tokio::test]
+async fn a_certificate_that_nobody_awaits_is_not_kept() {
+    within_a_minute(async {
+        let mut proved = settings("connect4:4x4");
+        proved.belief.confirm = Confirm::Proof;
+        proved.goal = Some(Goal::AtLeast(Outcome(2)));
+        let spec = proved.spec.clone();
+        let coordinator = Coordinator::start(proved);
+        let proofs = coordinator.proofs.clone().expect("they are wanted");
+        let mut stream = coordinator.join(1).await;
+        let lease = stream.batch().await.leases.remove(0);
+        let v1::Job { moves, question, budget, .. } = lease.job.expect("a job");
+        let subject = v1::Subject { moves, question, budget, seal: lease.seal };
+        let bytes = certificate_of_4x4(&spec);
+        let report = |lease_id: u64| v1::Report {
+            lease_id,
+            findings: Some(v1::Findings {
+                efforts: vec![u32::MAX, 0],
+                nodes: 5,
+                ..Default::default()
+            }),
+            elapsed_us: 1,
+            subject: Some(subject.clone()),
+            certificate_bytes: Some(bytes.len() as u64),
+        };
+        let unknown = lease.lease_id + 77;
+        for lease_id in [unknown, lease.lease_id] {
+            let part = v1::CertificatePart { lease_id, bytes: bytes.clone() };
+            stream.say(FromWorker::Part(part)).await;
+            let reports = vec![report(lease_id)];
+            stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
+            if lease_id == unknown {
+                coordinator.until(|status| status.refused == 1).await;
+                assert_eq!(proofs.files().expect("a folder").len(), 0);
+            }
+        }
+        let status = coordinator.end().await.status(Duration::ZERO);
+        assert_eq!((status.answer_claims, status.answer_confirmed), (Some(1), Some(1)));
+        assert_eq!(proofs.files().expect("a folder").len(), 1);
+    })
+    .await;
+}
+
 /// A true certificate in the same batch, and under the same lease, as a lie.
 #[tokio::test]
 async fn a_certificate_stands_behind_its_own_report_only() {
@@ -272,25 +328,7 @@ async fn a_certificate_stands_behind_its_own_report_only() {
         let lease = stream.batch().await.leases.remove(0);
         let v1::Job { moves, question, budget, .. } = lease.job.expect("a job");
         let subject = v1::Subject { moves, question, budget, seal: lease.seal };
-        let bytes = {
-            let table = TranspositionTable::with_bytes(1 << 20).expect("a table");
-            let claim = [Claim { threshold: Threshold(2), holds: false }];
-            let (of_machine, mut file) =
-                (jlpns_verify::Settings::default(), Cursor::new(Vec::new()));
-            certify(
-                &spec,
-                &[],
-                &claim,
-                Size::Quick,
-                &table,
-                &|| false,
-                &mut file,
-                &of_machine,
-                &mut (),
-            )
-            .expect("4x4 is a draw");
-            file.into_inner()
-        };
+        let bytes = certificate_of_4x4(&spec);
         let report = |efforts: Vec<u32>, certificate_bytes| v1::Report {
             lease_id: lease.lease_id,
             findings: Some(v1::Findings { efforts, nodes: 5, ..Default::default() }),

@@ -66,6 +66,8 @@ pub fn worker_config(name: &str, slots: u32) -> WorkerConfig {
 pub struct Coordinator {
     pub handle: DriverHandle,
     pub pipe: Pipe,
+    /// Where the certificates of jobs are kept, if they are wanted.
+    pub proofs: Option<Arc<ProofFolder>>,
     stop: Option<oneshot::Sender<()>>,
     serving: JoinHandle<Solve>,
 }
@@ -76,7 +78,7 @@ impl Coordinator {
         let (to_coordinator, pipes) = mpsc::channel(1);
         let connections = ReceiverStream::new(pipes).map(Ok::<DuplexStream, io::Error>);
         let driver = driver(settings);
-        let handle = driver.handle();
+        let (handle, proofs) = (driver.handle(), driver.proofs());
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async {
             // Without a word from the test, it is not shut down.
@@ -86,7 +88,7 @@ impl Coordinator {
         };
         let serving = serve_connections(connections, driver, shutdown);
         let serving = tokio::spawn(async { serving.await.expect("the server works") });
-        Coordinator { handle, pipe: Pipe::new(to_coordinator), stop: Some(stop), serving }
+        Coordinator { handle, pipe: Pipe::new(to_coordinator), proofs, stop: Some(stop), serving }
     }
 
     pub async fn channel(&self) -> TokenChannel {
