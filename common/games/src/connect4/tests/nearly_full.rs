@@ -67,6 +67,24 @@ fn check(game: &Connect4<u64>, position: Stones<u64>) -> bool {
     tells(game, position)
 }
 
+/// The lowest cells of two odd columns in a line of the leader's are made a pair, which breaks all the
+/// lines through both of them.
+#[test]
+fn lines_through_two_odd_columns_are_broken_by_a_pair() {
+    for rows in [
+        &["....xx", "oxooox", "xxxooo", "ooxoxx"][..],
+        &["...xx", ".xooo", "ooxox", "ooxxx"],
+        // Two lines through the same two cells.
+        &["x..xx", "oooxo", "xoxxo", "ooxox"],
+        &["oxx..x", "xxoxxo", "oxxoxo", "oooxoo"],
+    ] {
+        let (game, position) = board(rows);
+        assert!(check(&game, position), "{rows:?}");
+        let rules = Rules { pairs: false, ..Rules::default() };
+        assert!(!tells(&game.clone().with_rules(rules), position), "{rows:?}");
+    }
+}
+
 /// A line through more than two of the lowest cells of odd columns makes no pair of them, and is
 /// broken only if two of its cells are a pair for another line's sake.
 #[test]
