@@ -76,8 +76,12 @@ fn a_worker_that_is_terminated_reports_what_it_has() {
     let before = until(&url, |status| {
         status["jobs"].as_u64() >= Some(1) && status["leased"].as_u64() >= Some(1)
     });
+    // As `timeout` does it; that is one signal.
     terminate(&leaver);
-    assert_eq!(leaver.end(LIMIT).code, Some(0));
+    terminate(&leaver);
+    let ended = leaver.end(LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(!ended.stderr.contains("aborted"), "{ended:?}");
     let after = until(&url, |status| status["workers"].as_array().is_some_and(Vec::is_empty));
     assert!(after["jobs"].as_u64() > before["jobs"].as_u64(), "{before} {after}");
     drop(coordinator);

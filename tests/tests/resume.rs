@@ -91,6 +91,24 @@ fn ctrl_c_saves_the_solve_and_says_how_to_go_on() {
     assert!(number(&ended.json(), "jobs") > number(&stopped.json(), "jobs"));
 }
 
+/// `timeout` sends its signal to the process and to its group.
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    for (name, args) in [
+        ("TERM", &["solve", "connect4:8x7"][..]),
+        ("TERM", &["search", "connect4:8x7"]),
+        ("INT", &["search", "connect4:8x7"]),
+    ] {
+        let running = Running::start(&mut jlpns(args));
+        running.wait_for(LIMIT, |line| line.contains("nodes/s").then_some(()));
+        signal(&running, name);
+        signal(&running, name);
+        let ended = running.end(LIMIT);
+        assert_eq!(ended.code, Some(3), "{args:?}: {ended:?}");
+        assert!(ended.stdout.contains("unsolved"), "{args:?}: {ended:?}");
+    }
+}
+
 #[test]
 fn without_a_journal_the_first_ctrl_c_only_warns() {
     let running = Running::start(&mut jlpns(["solve", "connect4:8x7"]));

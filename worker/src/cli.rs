@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use std::{io, process, thread};
 
 use clap::error::ErrorKind;
@@ -66,6 +67,10 @@ fn name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// Signals that follow each other within this time are one: `timeout` and batch systems send theirs to the process
+/// and to its group.
+const ONE_SIGNAL: Duration = Duration::from_secs(1);
+
 /// Reads the arguments of the process and works until the solve is over, or until a signal comes. The
 /// worker takes part in solves of these games.
 pub fn run(games: &Games) -> ExitCode {
@@ -117,11 +122,18 @@ fn work(arguments: Arguments, dial: Dial, games: Games) -> anyhow::Result<Worker
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         tokio::spawn(async move {
+            let mut last = None::<Instant>;
             for wanted in [Shutdown::Drain, Shutdown::Abort] {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = interrupt.recv() => {}
+                loop {
+                    tokio::select! {
+                        _ = terminate.recv() => {}
+                        _ = interrupt.recv() => {}
+                    }
+                    if last.is_none_or(|last| last.elapsed() >= ONE_SIGNAL) {
+                        break;
+                    }
                 }
+                last = Some(Instant::now());
                 if wanted == Shutdown::Abort {
                     warn!("aborted: what the searches found is lost");
                 }
