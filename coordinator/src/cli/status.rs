@@ -29,7 +29,7 @@ const MEMORY: u64 = 1 << 30;
 pub struct StatusFlags {
     /// The coordinator, as http://HOST:PORT or https://HOST:PORT; or the directory that --data named, of a
     /// solve that is not running
-    #[arg(env = "JLPNS_COORDINATOR", value_name = "URL|DIR")]
+    #[arg(env = "JLPNS_COORDINATOR")]
     url: String,
 
     #[command(flatten)]
