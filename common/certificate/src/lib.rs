@@ -109,8 +109,8 @@ pub fn certify(
     let played = with_game!(spec.game(), game => format_moves(game, moves));
     let asked = Asked { moves, claims, size, table, is_stopped, memory: settings.memory };
     let strategy: Box<dyn Strategy + '_> = match spec.game() {
-        AnyGame::Connect4(game) => asked.of_connect4(game)?,
-        AnyGame::WideConnect4(game) => asked.of_connect4(game)?,
+        AnyGame::Connect4(game) => asked.of_connect4(game, progress)?,
+        AnyGame::WideConnect4(game) => asked.of_connect4(game, progress)?,
         _ if size == Size::Compact => return Err(CertifyError::NotCompact(spec.to_string())),
         AnyGame::Woodpush(game) => Box::new(asked.known_moves(game)),
         AnyGame::Dyn(_) => return Err(CertifyError::NotForThisGame(spec.to_string())),
@@ -142,15 +142,16 @@ impl<'a> Asked<'a> {
     fn of_connect4<B: Bitboard>(
         &self,
         game: &'a Connect4<B>,
+        progress: &mut dyn Progress,
     ) -> Result<Box<dyn Strategy + 'a>, CertifyError> {
         if self.size != Size::Compact {
             return Ok(Box::new(self.known_moves(game)));
         }
         let small = self.claims.iter().map(|&claim| {
             let &Asked { moves, table, is_stopped, memory, .. } = self;
-            SmallStrategy::find(game, moves, table, claim, memory, is_stopped)
+            SmallStrategy::find(game, moves, table, claim, memory, is_stopped, progress)
         });
-        let small: Option<Vec<SmallStrategy>> = small.collect();
+        let small: Option<Vec<SmallStrategy<B>>> = small.collect();
         Ok(Box::new(SmallStrategies(small.ok_or(CertifyError::Stopped)?)))
     }
 }

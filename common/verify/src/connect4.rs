@@ -9,7 +9,6 @@ use crate::Failure;
 use crate::header::{Claim, Quoted};
 use crate::layer::Position;
 use crate::pass::{Board, Rules};
-use crate::plan::{Plans, Stones};
 
 /// An unsigned integer with a bit for each cell and one more for each column.
 pub(crate) trait Bits: Position + Copy + Not<Output = Self> + Add<Output = Self>
@@ -63,12 +62,12 @@ const PLANNED: u8 = 128;
 const NAMES: &[u8; 64] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-=";
 
 pub(crate) struct Connect4<B> {
-    columns: u32,
-    rows: u32,
+    pub(crate) columns: u32,
+    pub(crate) rows: u32,
     /// Each column's lowest cell.
     floor: B,
     /// All cells, without the bits above the columns.
-    cells: B,
+    pub(crate) cells: B,
     /// The ways of lines that are not vertical, as distances between neighbours.
     ways: Vec<u32>,
     /// Steps that fill columns from their highest one down: distances, and the bits that they may reach.
@@ -79,8 +78,8 @@ pub(crate) struct Connect4<B> {
     max: B,
     all: B,
     outcome: Option<i32>,
-    /// In the compact kind, what the checker knows of plans.
-    plans: Option<Plans>,
+    /// Whether the certificate is of the compact kind, in which positions may end in plans.
+    compact: bool,
 }
 
 impl<B: Bits> Connect4<B> {
@@ -105,7 +104,7 @@ impl<B: Bits> Connect4<B> {
             max: B::ZERO,
             all: B::ZERO,
             outcome: None,
-            plans: None,
+            compact: false,
         };
         for (index, name) in moves.chars().enumerate() {
             let mut cells = each(game.open(game.all)).filter(|_| game.outcome.is_none());
@@ -129,17 +128,17 @@ impl<B: Bits> Connect4<B> {
 
     /// The same, for certificates of the compact kind or the full one.
     pub(crate) fn of_kind(mut self, compact: bool) -> Connect4<B> {
-        self.plans = compact.then(|| Plans::new(self.columns, self.rows));
+        self.compact = compact;
         self
     }
 
     /// The cells where the next stones come to lie.
-    fn open(&self, all: B) -> B {
+    pub(crate) fn open(&self, all: B) -> B {
         (all + self.floor) & self.cells
     }
 
     /// The cells that make four in a row with three of these stones; other bits may be among them.
-    fn fours(&self, stones: B) -> B {
+    pub(crate) fn fours(&self, stones: B) -> B {
         let mut found = stones << 1 & stones << 2 & stones << 3;
         for &way in &self.ways {
             let above = stones << way & stones << (2 * way);
@@ -150,7 +149,7 @@ impl<B: Bits> Connect4<B> {
         found
     }
 
-    fn number(&self, claimant: B, all: B) -> B {
+    pub(crate) fn number(&self, claimant: B, all: B) -> B {
         claimant | (all + self.floor)
     }
 
@@ -169,13 +168,19 @@ impl<B: Bits> Connect4<B> {
         (0..self.columns).fold(B::ZERO, |mirror, index| mirror | column(index) << place(index))
     }
 
+    /// The cells of a column.
+    pub(crate) fn column(&self, index: u32) -> B {
+        !(!B::ZERO << self.rows) << (index * (self.rows + 1))
+    }
+
     /// The move that puts a stone on this cell.
     fn name(&self, cell: B) -> char {
         NAMES[(cell.lowest() / (self.rows + 1)) as usize] as char
     }
 
-    /// Every reply to a position with the other player to move, in which no four are in a row and a cell is empty.
-    fn replies(&self, claim: &Claim, claimant: B, all: B, next: &mut Vec<B>) -> Result<(), String> {
+    /// The replies after which the claimant still has to do something, in a position with the other player to move,
+    /// in which no four are in a row and a cell is empty.
+    pub(crate) fn replies(&self, claim: &Claim, claimant: B, all: B) -> Result<B, String> {
         let other = if claim.at_least { "Min" } else { "Max" };
         let open = self.open(all);
         let lost = self.fours(all ^ claimant) & open;
@@ -188,7 +193,7 @@ impl<B: Bits> Connect4<B> {
         }
         // If the reply leaves one empty cell, the claimant's stone ends the game there, in a draw at least.
         if empty <= 2 && draws {
-            return Ok(());
+            return Ok(B::ZERO);
         }
         let wins = self.fours(claimant);
         let replies = match (wins & open).count() {
@@ -197,15 +202,20 @@ impl<B: Bits> Connect4<B> {
             1 => wins & open,
             _ => B::ZERO,
         };
+        // Of the cells that the claimant can fill next, the one above the reply is new.
+        let met = |&cell: &B| wins & (open ^ cell | cell << 1 & self.cells) == B::ZERO;
+        Ok(each(replies).filter(met).fold(B::ZERO, |met, cell| met | cell))
+    }
+
+    /// Adds what comes after every reply that is to be met.
+    fn add(&self, claim: &Claim, claimant: B, all: B, next: &mut Vec<B>) -> Result<(), String> {
+        let replies = self.replies(claim, claimant, all)?;
         let number = self.number(claimant, all);
         let mirror = self.mirror(number);
         for cell in each(replies) {
-            // Of the cells that the claimant can fill next, the one above the reply is new.
-            if wins & (open ^ cell | cell << 1 & self.cells) == B::ZERO {
-                // The one on top goes up and leaves a zero: that adds it once more.
-                let mirrored = B::ONE << self.mirrored[cell.lowest() as usize];
-                next.push((number + cell).min(mirror + mirrored));
-            }
+            // The one on top goes up and leaves a zero: that adds it once more.
+            let mirrored = B::ONE << self.mirrored[cell.lowest() as usize];
+            next.push((number + cell).min(mirror + mirrored));
         }
         Ok(())
     }
@@ -225,7 +235,7 @@ impl<B: Bits> Rules for Connect4<B> {
             None => {}
         }
         if claim.at_least != self.all.count().is_multiple_of(2) {
-            return self.replies(claim, claimant, self.all, next).map_err(told);
+            return self.add(claim, claimant, self.all, next).map_err(told);
         }
         let wins = self.fours(claimant) & self.open(self.all) != B::ZERO;
         let fills = (self.cells & !self.all).count() == 1 && claim.admits(0);
@@ -236,7 +246,7 @@ impl<B: Bits> Rules for Connect4<B> {
     }
 
     fn entry_bytes(&self) -> usize {
-        1 + self.plans.as_ref().map_or(0, Plans::bytes)
+        1 + if self.compact { self.plan_bytes() } else { 0 }
     }
 
     fn play(
@@ -247,8 +257,8 @@ impl<B: Bits> Rules for Connect4<B> {
         next: &mut Vec<B>,
     ) -> Result<(), String> {
         let (byte, plan) = (entry[0], &entry[1..]);
-        let plans = self.plans.as_ref().filter(|_| byte >= PLANNED);
-        let number = if plans.is_some() { byte - PLANNED } else { byte };
+        let planned = self.compact && byte >= PLANNED;
+        let number = if planned { byte - PLANNED } else { byte };
         let (claimant, all) = self.stones(*position);
         let open = self.open(all);
         let Some(cell) = each(open).nth(number.into()) else {
@@ -264,17 +274,13 @@ impl<B: Bits> Rules for Connect4<B> {
             return Err(after("the board is full, which is a draw".into()));
         }
         let (claimant, all) = (claimant | cell, all | cell);
-        let Some(plans) = plans else {
-            if plan.iter().any(|&byte| byte != 0) {
-                return Err("its number says that there is no plan, but there is one".into());
-            }
-            return self.replies(claim, claimant, all, next).map_err(after);
-        };
-        let worth = plans.read(Stones { claimant: claimant.into(), all: all.into() }, plan);
-        match worth.map_err(after)? {
-            worth if worth.is_enough(claim) => Ok(()),
-            _ => Err(after("the plan holds the game, but does not win it".into())),
+        if planned {
+            return self.walk(claim, (claimant, all), plan).map_err(after);
         }
+        if plan.iter().any(|&byte| byte != 0) {
+            return Err("its number says that there is no plan, but there is one".into());
+        }
+        self.add(claim, claimant, all, next).map_err(after)
     }
 
     fn board(&self, &position: &B) -> Board<'static> {
@@ -298,7 +304,7 @@ impl<B: Bits> Rules for Connect4<B> {
 }
 
 /// The ones of a number, lowest first.
-fn each<B: Bits>(mut cells: B) -> impl Iterator<Item = B> {
+pub(crate) fn each<B: Bits>(mut cells: B) -> impl Iterator<Item = B> {
     iter::from_fn(move || {
         let cell = (cells != B::ZERO).then(|| B::ONE << cells.lowest())?;
         cells = cells ^ cell;

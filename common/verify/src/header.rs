@@ -159,7 +159,7 @@ impl Header {
     /// How many bytes the file has for each position.
     pub(crate) fn entry_bytes(&self) -> usize {
         match self.game {
-            Game::Connect4 { columns, .. } if self.compact => 1 + columns as usize,
+            Game::Connect4 { columns, rows } if self.compact => 1 + (columns * rows) as usize,
             _ => 1,
         }
     }

@@ -9,7 +9,7 @@
 //! - `games.rs`: which games there are.
 //! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
 //! - `pass.rs`: the pass over the layers, on all cores.
-//! - [`plan`]: how the claimant of a compact certificate goes on without any more numbers, and what that is worth.
+//! - `plan.rs`: how the claimant of a compact certificate goes on without any more numbers.
 //! - `check.rs`: the pass with the numbers of a file, to its end.
 //! - [`command`]: the command line.
 //! - `plain.rs`: the same numbers as text, for smaller readers.
@@ -40,7 +40,7 @@ mod layer;
 mod make;
 mod pass;
 mod plain;
-pub mod plan;
+mod plan;
 mod woodpush;
 
 use std::fmt;
@@ -52,6 +52,7 @@ pub use header::{Claim, Header};
 pub use make::{Strategy, make};
 pub use pass::Board;
 pub use plain::Transcript;
+pub use plan::MOST as MOST_OF_A_PLAN;
 
 /// What a check may take of its machine.
 #[derive(Debug, Clone)]
@@ -109,6 +110,8 @@ pub trait Progress {
     fn opened(&mut self, _header: &Header) {}
     /// The moves of so many more positions go to be checked.
     fn advanced(&mut self, _positions: usize) {}
+    /// Somebody has looked into so many more positions for a small strategy, before there are moves to check.
+    fn looked_into(&mut self, _positions: usize) {}
 }
 
 /// Nobody wants to know.

@@ -24,7 +24,7 @@ const ASKED: usize = 512;
 pub trait Strategy: Sync {
     /// For each of these positions, which are of one layer, the number of the claimant's move among the
     /// legal moves; or a sentence that says why there is none. In the compact kind each number has a plan after it, of
-    /// one byte a column, and 128 is added to it if the plan says how the game goes on; else the plan is zeros.
+    /// one byte a cell, and 128 is added to it if the plan says how the game goes on; else the plan is zeros.
     fn numbers(&self, claim: &Claim, boards: &[Board<'_>]) -> Result<Vec<u8>, Failure>;
 }
 

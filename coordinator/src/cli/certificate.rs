@@ -278,7 +278,8 @@ impl Making<'_> {
         let mut options = File::options();
         let options = options.read(true).write(true).create(true).truncate(true);
         let mut file = options.open(output).map_err(cannot)?;
-        let mut shown = Shown { progress: self.progress.clone(), positions: 0, begun: self.begun };
+        let (progress, begun) = (self.progress.clone(), self.begun);
+        let mut shown = Shown { progress, positions: 0, looked_into: 0, begun };
         let interrupt = &self.interrupt;
         let stopped = || interrupt.is_asked();
         let (settings, claims) = (self.solve.settings(), &self.claims);
@@ -337,16 +338,29 @@ fn unfinished(file: &Path) -> PathBuf {
 struct Shown {
     progress: Progress,
     positions: u64,
+    /// Of those that a small one is looked for in.
+    looked_into: u64,
     begun: Instant,
+}
+
+impl Shown {
+    fn show(&mut self, what: &str, many: u64) {
+        let begun = self.begun;
+        self.progress.show_when_due(|_| {
+            let seconds = begun.elapsed().as_secs_f64();
+            format!("certificate: {} {what} in {seconds:.0} s", grouped(many))
+        });
+    }
 }
 
 impl jlpns_verify::Progress for Shown {
     fn advanced(&mut self, positions: usize) {
         self.positions += positions as u64;
-        let Shown { positions, begun, .. } = *self;
-        self.progress.show_when_due(|_| {
-            let seconds = begun.elapsed().as_secs_f64();
-            format!("certificate: {} positions in {seconds:.0} s", grouped(positions))
-        });
+        self.show("positions", self.positions);
+    }
+
+    fn looked_into(&mut self, positions: usize) {
+        self.looked_into += positions as u64;
+        self.show("positions looked into", self.looked_into);
     }
 }

@@ -1,188 +1,220 @@
-//! Finds plans: which columns are answered in each other, and where they are switched, so that the checker finds that
-//! the claim holds ([`jlpns_verify::plan`]).
+//! Finds plans: for each cell where the other player may put a stone, the column in which the claimant answers, so
+//! that the claim holds whatever is played (the page on certificates has the rule).
+//!
+//! A plan is found while it is played. Where the answer to a cell is needed first, one is chosen; where play comes to
+//! an end that does not fulfil the claim, the choices on the way there are to blame, and the last of them is made anew.
 
-use jlpns_verify::plan::{Part, Plans, Stones, Worth};
+use std::cmp::Reverse;
+use std::collections::HashMap;
 
-/// A column or a pair, and what it does for a plan.
-struct Piece {
-    part: Part,
-    /// Which of the open lines it stops, by their places in the list of them.
-    stopped: u128,
-    /// Whether the claimant has won before it is full.
-    ends: bool,
-    /// The bytes of its columns, without the number of the pair.
-    bytes: Vec<(usize, u8)>,
-}
+use foldhash::fast::FixedState;
+use jlpns_games::connect4::Bitboard;
+use jlpns_verify::MOST_OF_A_PLAN;
+
+use super::board::{Field, Stones, each};
+
+/// The choices that something depends on, a bit each. There are no more of them than cells.
+type Choices = u128;
 
 /// Finds plans on boards of one size.
 pub(super) struct PlanFinder {
-    plans: Plans,
-    columns: u32,
-    rows: u32,
-    /// Each column's lowest cell.
-    floor: u128,
+    /// For each bit of a board, the column of the last plan's answer: good ones look like each other.
+    habits: Vec<Option<u32>>,
 }
 
-/// What is looked at while a plan is put together.
-struct Search<'a> {
-    finder: &'a PlanFinder,
-    stones: Stones,
-    must_win: bool,
-    /// Whether some plan at all makes a four of the claimant's with cells that are not taken yet, so that a line can
-    /// come too late.
-    may_race: bool,
-    /// All lines without the claimant's stones, as a set of places.
-    open: u128,
-    singles: Vec<Option<Piece>>,
-    pairs: Vec<(usize, usize, Vec<Piece>)>,
-    chosen: Vec<(usize, usize)>,
-    used: Vec<bool>,
+/// Why a plan fails.
+enum Failed {
+    /// These choices do not go together.
+    Because(Choices),
+    /// It took too long.
+    Given,
+}
+
+/// A position that the claimant has to answer, and what it depends on.
+#[derive(Clone, Copy)]
+struct Open<B> {
+    stones: Stones<B>,
+    last: B,
+    because: Choices,
+}
+
+/// A plan that is played.
+struct Walk<'a, B: Bitboard> {
+    field: &'a Field<B>,
+    is_lost: &'a dyn Fn(Stones<B>) -> bool,
+    habits: &'a [Option<u32>],
+    /// For each bit of a board, the column of the answer, and which choice that is.
+    answers: Vec<Option<(u32, u32)>>,
+    choices: u32,
+    open: Vec<Open<B>>,
+    /// The positions with the other player to move that were met, by their order too.
+    met: HashMap<Stones<B>, (), FixedState>,
+    in_order: Vec<Stones<B>>,
+    steps: u64,
 }
 
 impl PlanFinder {
-    pub(super) fn new(columns: u32, rows: u32) -> PlanFinder {
-        let floor = (0..columns).fold(0, |floor, column| floor | 1 << (column * (rows + 1)));
-        PlanFinder { plans: Plans::new(columns, rows), columns, rows, floor }
+    pub(super) fn new() -> PlanFinder {
+        PlanFinder { habits: vec![None; 128] }
     }
 
-    /// A plan that holds the position after the claimant's move, or wins it if it must.
-    pub(super) fn find(&self, stones: Stones, must_win: bool) -> Option<Vec<u8>> {
-        let threats = self.plans.threats(stones);
-        let cells = self.columns * self.rows;
-        if must_win && (cells - stones.all.count_ones()) % 2 == 1 {
-            // A column or a pair with an odd number of empty cells ends before it is full: with a threat above which
-            // there is an odd number of cells, and which is not the next cell of its column.
-            let rows = (0..self.rows).filter(|row| (self.rows - row).is_multiple_of(2));
-            let rows = rows.fold(0, |cells, row| cells | self.floor << row);
-            if threats & rows & !(stones.all + self.floor) == 0 {
-                return None;
-            }
-        }
-        let lines: Vec<u128> = self.plans.open_lines(stones.claimant).collect();
-        if lines.len() > 128 {
-            return None;
-        }
-        let piece = |part: Part, bytes| {
-            let stops = |line| self.plans.is_stopped(line, stones, std::slice::from_ref(&part));
-            let stopped = lines.iter().enumerate().filter(|&(_, &line)| stops(line));
-            let stopped = stopped.fold(0, |set, (place, _)| set | 1 << place);
-            let ends = part.courses.iter().all(|course| course.ends);
-            Piece { part, stopped, ends, bytes }
+    /// A plan that fulfils the claim from the position after the claimant's move on, if one is found in so many steps.
+    /// `is_lost` says of a position after the claimant's move whether the claim is known not to hold there.
+    pub(super) fn find<B: Bitboard>(
+        &mut self,
+        field: &Field<B>,
+        after: Stones<B>,
+        steps: u64,
+        is_lost: &dyn Fn(Stones<B>) -> bool,
+    ) -> Option<Vec<u8>> {
+        let mut walk = Walk {
+            field,
+            is_lost,
+            habits: &self.habits,
+            answers: vec![None; 128],
+            choices: 0,
+            open: Vec::new(),
+            met: HashMap::default(),
+            in_order: Vec::new(),
+            steps,
         };
-        let empty = |index: u32| {
-            let column = stones.all >> (index * (self.rows + 1)) & !(!0 << self.rows);
-            self.rows - column.count_ones()
-        };
-        let places: Vec<u32> = (0..self.columns).filter(|&index| empty(index) > 0).collect();
-        let singles: Vec<Option<Piece>> = places
-            .iter()
-            .map(|&index| Some(piece(self.plans.single(stones, threats, index)?, vec![])))
-            .collect();
-        let mut pairs = Vec::new();
-        for a in 0..places.len() {
-            for b in a + 1..places.len() {
-                if singles[a].is_some() && singles[b].is_some() {
-                    continue;
-                }
-                let mut pieces: Vec<Piece> = Vec::new();
-                for first in (1..=empty(places[a])).step_by(2) {
-                    for second in (1..=empty(places[b])).step_by(2) {
-                        let (indices, switches) = ([places[a], places[b]], [first, second]);
-                        let Some(part) = self.plans.pair(stones, threats, indices, switches) else {
-                            continue;
-                        };
-                        let byte = |switch: u32| ((switch / 2) << 4) as u8;
-                        let bytes = vec![
-                            (places[a] as usize, byte(first)),
-                            (places[b] as usize, byte(second)),
-                        ];
-                        let new = piece(part, bytes);
-                        let as_good = |old: &Piece| {
-                            old.stopped & new.stopped == new.stopped && (old.ends || !new.ends)
-                        };
-                        if !pieces.iter().any(as_good) {
-                            pieces.push(new);
-                        }
-                    }
-                }
-                pairs.push((a, b, pieces));
-            }
+        walk.meet(after, 0).and_then(|()| walk.complete()).ok()?;
+        let answers = walk.answers;
+        for (habit, answer) in self.habits.iter_mut().zip(&answers) {
+            *habit = answer.map(|(column, _)| column).or(*habit);
         }
-        let pieces = singles.iter().flatten().chain(pairs.iter().flat_map(|pair| &pair.2));
-        let courses = pieces.flat_map(|piece| &piece.part.courses);
-        let reached = courses.fold(stones.claimant, |reached, course| reached | course.claimant);
-        let may_race = self.plans.has_four(reached);
-        let open = if lines.len() == 128 { !0 } else { (1 << lines.len()) - 1 };
-        let used = vec![false; places.len()];
-        let mut search = Search {
-            finder: self,
-            stones,
-            must_win,
-            may_race,
-            open,
-            singles,
-            pairs,
-            chosen: Vec::new(),
-            used,
+        let cells =
+            (0..field.columns * (field.rows + 1)).filter(|bit| bit % (field.rows + 1) < field.rows);
+        // A plan says how many columns further right the answer is.
+        let byte = |bit: u32| {
+            let answer = answers[bit as usize]
+                .map(|(column, _)| column + field.columns - bit / (field.rows + 1));
+            answer.map_or(0, |right| (right % field.columns) as u8)
         };
-        search.complete(0).then(|| search.written())
+        Some(cells.map(byte).collect())
     }
 }
 
-impl Search<'_> {
-    /// Whether the pairs that are chosen can be completed to a plan; if so, they are.
-    fn complete(&mut self, stopped: u128) -> bool {
-        let alone = (0..self.used.len()).find(|&a| !self.used[a] && self.singles[a].is_none());
-        let Some(alone) = alone else { return self.is_enough(stopped) };
-        for pair in 0..self.pairs.len() {
-            let (a, b, _) = self.pairs[pair];
-            if (a != alone && b != alone) || self.used[a] || self.used[b] {
-                continue;
+impl<B: Bitboard> Walk<'_, B> {
+    /// Meets a position with the other player to move, and adds what is to be answered.
+    fn meet(&mut self, stones: Stones<B>, because: Choices) -> Result<(), Failed> {
+        let Stones { claimant, all } = stones;
+        let field = self.field;
+        if all == field.cells && !field.must_win || self.met.contains_key(&stones) {
+            return Ok(());
+        }
+        if self.steps == 0 || self.in_order.len() == MOST_OF_A_PLAN {
+            return Err(Failed::Given);
+        }
+        self.steps -= 1;
+        let open = field.open(all);
+        if all == field.cells || field.fours(all ^ claimant) & open != B::zero() {
+            return Err(Failed::Because(because));
+        }
+        self.met.insert(stones, ());
+        self.in_order.push(stones);
+        let wins = field.fours(claimant);
+        let replies = match (wins & open).count_ones() {
+            0 => open,
+            1 => wins & open,
+            _ => B::zero(),
+        };
+        let begin = self.open.len();
+        for last in each(replies) {
+            let all = all | last;
+            if all == field.cells && field.must_win {
+                return Err(Failed::Because(because));
             }
-            (self.used[a], self.used[b]) = (true, true);
-            for place in 0..self.pairs[pair].2.len() {
-                let stops = self.pairs[pair].2[place].stopped;
-                self.chosen.push((pair, place));
-                if self.complete(stopped | stops) {
-                    return true;
+            if all != field.cells && wins & field.open(all) == B::zero() {
+                self.open.push(Open { stones: Stones { claimant, all }, last, because });
+            }
+        }
+        // The one that makes the most threats is the next.
+        let threats = |open: &Open<B>| {
+            let Stones { claimant, all } = open.stones;
+            (field.fours(all ^ claimant) & !all).count_ones()
+        };
+        self.open[begin..].sort_by_key(threats);
+        Ok(())
+    }
+
+    /// Plays what is open to its end, if that goes with the choices so far and others.
+    fn complete(&mut self) -> Result<(), Failed> {
+        let field = self.field;
+        while let Some(Open { stones, last, mut because }) = self.open.pop() {
+            let (open, fours) = (field.open(stones.all), field.fours(stones.all ^ stones.claimant));
+            let safe = open & !(fours >> 1);
+            let cell = match ((fours & open).count_ones(), safe.count_ones()) {
+                (1, _) => fours & open,
+                (0, 1..) => {
+                    let Some((column, choice)) = self.answers[last.trailing_zeros() as usize]
+                    else {
+                        return self.choose(stones, last, safe, because);
+                    };
+                    because |= 1 << choice;
+                    let named = safe & field.column(column);
+                    each(named).chain(each(safe)).next().unwrap_or(safe)
                 }
-                self.chosen.pop();
-            }
-            (self.used[a], self.used[b]) = (false, false);
+                _ => return Err(Failed::Because(because)),
+            };
+            self.meet(stones.with(cell), because)?;
         }
-        false
+        Ok(())
     }
 
-    /// Whether the chosen pairs, and all other columns on their own, are a plan that is worth enough.
-    fn is_enough(&self, stopped: u128) -> bool {
-        let singles = self.singles.iter().zip(&self.used).filter(|&(_, &used)| !used);
-        let singles: Vec<&Piece> = singles.filter_map(|(single, _)| single.as_ref()).collect();
-        let stopped = singles.iter().fold(stopped, |stopped, piece| stopped | piece.stopped);
-        if stopped != self.open && !self.may_race {
-            return false;
-        }
-        let pairs = self.chosen.iter().map(|&(pair, place)| &self.pairs[pair].2[place]);
-        let pieces: Vec<&Piece> = singles.into_iter().chain(pairs).collect();
-        if stopped == self.open && pieces.iter().any(|piece| piece.ends) {
-            return true;
-        }
-        if (self.open & !stopped).count_ones() > 4 {
-            return false;
-        }
-        let parts: Vec<Part> = pieces.iter().map(|piece| piece.part.clone()).collect();
-        match self.finder.plans.worth(self.stones, &parts) {
-            Some(worth) => worth == Worth::Wins || !self.must_win,
-            None => false,
-        }
-    }
-
-    fn written(&self) -> Vec<u8> {
-        let mut plan = vec![0; self.finder.columns as usize];
-        for (number, &(pair, place)) in (1..).zip(&self.chosen) {
-            for &(column, byte) in &self.pairs[pair].2[place].bytes {
-                plan[column] = byte | number;
+    /// The same after a choice of the answer to the last stone.
+    fn choose(
+        &mut self,
+        stones: Stones<B>,
+        last: B,
+        safe: B,
+        because: Choices,
+    ) -> Result<(), Failed> {
+        let (choice, met) = (self.choices, self.in_order.len());
+        let (this, open) = (1 << choice, self.open.clone());
+        let place = last.trailing_zeros() as usize;
+        let mut to_blame = because;
+        for cell in self.candidates(stones, last, safe) {
+            self.choices = choice + 1;
+            self.answers[place] = Some((self.field.column_of(cell), choice));
+            match self.meet(stones.with(cell), because | this).and_then(|()| self.complete()) {
+                Err(Failed::Because(choices)) => {
+                    // Without this choice among them, another one here fails in the same way.
+                    to_blame =
+                        if choices & this == 0 { choices } else { to_blame | choices & !this };
+                    self.answers[place] = None;
+                    for stones in self.in_order.drain(met..) {
+                        self.met.remove(&stones);
+                    }
+                    self.open.clone_from(&open);
+                    if choices & this == 0 {
+                        break;
+                    }
+                }
+                end => return end,
             }
         }
-        plan
+        Err(Failed::Because(to_blame))
+    }
+
+    /// The cells for an answer, those that are likely to be good first.
+    fn candidates(&self, stones: Stones<B>, last: B, safe: B) -> Vec<B> {
+        let field = self.field;
+        let habit = self.habits[last.trailing_zeros() as usize];
+        let mut cells: Vec<B> =
+            each(safe).filter(|&cell| !(self.is_lost)(stones.with(cell))).collect();
+        cells.sort_by_cached_key(|&cell| {
+            let Stones { claimant, all } = stones.with(cell);
+            let threats = (field.fours(claimant) & !all).count_ones();
+            let column = field.column_of(cell);
+            let is_even = cell.trailing_zeros() % (field.rows + 1) % 2 == 1;
+            (
+                habit != Some(column),
+                Reverse(threats + u32::from(cell == last << 1)),
+                !is_even,
+                (2 * column + 1).abs_diff(field.columns),
+            )
+        });
+        cells
     }
 }

@@ -13,10 +13,9 @@ use jlpns_games::{Game, Move, Outcome, Player};
 use jlpns_search::search::{SearchSettings, search};
 use jlpns_search::strategy::Claim;
 use jlpns_search::{Algorithm, Question, TranspositionTable};
-use jlpns_verify::plan::Stones;
-use jlpns_verify::{Board, Failure, Strategy};
+use jlpns_verify::{Board, Failure, Progress, Strategy};
 
-use super::board::Field;
+use super::board::{Field, Stones};
 use super::plan_finder::PlanFinder;
 use crate::known_moves::Stop;
 
@@ -25,7 +24,7 @@ const NONE: u32 = u32::MAX / 2;
 /// What the checker adds to the number of a move with a plan.
 const PLANNED: u8 = 128;
 /// About how much memory an estimate takes.
-const ESTIMATE_BYTES: usize = 96;
+const ESTIMATE_BYTES: usize = 160;
 /// How often the positions are chosen anew, with the prices of the last time, after the last gain.
 const ROUNDS: usize = 3;
 /// The positions of a tree to this power are about as many as it has if each is there once.
@@ -36,16 +35,15 @@ const BUDGET_GROWTH: u64 = 8;
 /// A way is left when another one promises to take fewer by more than this part of it.
 const PATIENCE: u32 = 16;
 /// How many times more positions are expected for every two more empty cells, and where that begins.
-const GROWTH: f64 = 1.45;
+const GROWTH: f64 = 1.25;
 const SMALL: i32 = 8;
+/// How many positions the walk of a plan may come to while it is looked for: when positions are counted, and when they
+/// are taken, which is done for far fewer of them.
+const FEW_STEPS: u64 = 2_000;
+const MANY_STEPS: u64 = 20_000;
 
-/// A position in standard form: the claimant's stones, and all stones.
-type Key = (u128, u128);
-type Map<V> = HashMap<Key, V, FixedState>;
-
-fn key(&Stones { claimant, all }: &Stones) -> Key {
-    (claimant, all)
-}
+/// By position, in standard form.
+type Map<B, V> = HashMap<Stones<B>, V, FixedState>;
 
 /// The stop of a walk that somebody asked for.
 struct Stopped;
@@ -59,60 +57,65 @@ struct Estimate {
 }
 
 /// A move after which the claim holds, and the positions after the replies, each once.
-struct Way {
+struct Way<B> {
     number: u8,
-    next: Vec<Stones>,
+    next: Vec<Stones<B>>,
 }
 
 /// What the claimant does in a position in standard form.
-struct Choice {
+#[derive(Clone)]
+struct Choice<B> {
     number: u8,
     plan: Option<Vec<u8>>,
     /// The positions that are to be met next.
-    next: Vec<Key>,
+    next: Vec<Stones<B>>,
 }
 
 /// The claimant's moves and plans for one claim.
-pub(crate) struct SmallStrategy {
-    choices: Map<Choice>,
-    columns: usize,
+pub(crate) struct SmallStrategy<B> {
+    choices: Map<B, Choice<B>>,
+    /// How many bytes a plan takes.
+    cells: usize,
     at_least: bool,
 }
 
 /// The strategies of all claims of a certificate.
-pub(crate) struct SmallStrategies(pub(crate) Vec<SmallStrategy>);
+pub(crate) struct SmallStrategies<B>(pub(crate) Vec<SmallStrategy<B>>);
 
 /// Looks for a small strategy.
 struct Finder<'a, B: Bitboard> {
     game: &'a Connect4<B>,
     table: &'a TranspositionTable,
     claim: Claim,
-    must_win: bool,
     plans: PlanFinder,
-    field: Field,
+    field: Field<B>,
     is_stopped: &'a (dyn Fn() -> bool + Sync),
-    estimates: Map<Estimate>,
+    progress: &'a mut dyn Progress,
+    estimates: Map<B, Estimate>,
+    /// What was found to be the last move that a position needs, or that none is found in many steps.
+    last: Map<B, Option<Choice<B>>>,
     most_estimates: usize,
     /// Keys of positions after the claimant's move of which a search with so many nodes has found nothing.
     unsettled: HashMap<u128, u64, FixedState>,
 }
 
-impl SmallStrategy {
+impl<B: Bitboard> SmallStrategy<B> {
     /// A strategy for a claim that holds after these moves. None if it was stopped.
-    pub(crate) fn find<B: Bitboard>(
+    pub(crate) fn find(
         game: &Connect4<B>,
         moves: &[Move],
         table: &TranspositionTable,
         claim: Claim,
         memory: usize,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Option<SmallStrategy> {
-        let mut finder = Finder::new(game, table, claim, is_stopped);
+        progress: &mut dyn Progress,
+    ) -> Option<SmallStrategy<B>> {
+        let mut finder = Finder::new(game, table, claim, is_stopped, progress);
         let begin = finder.field.first(moves, claim.claimant() == Player::Max);
         // What is not settled when the memory is full is as it is expected.
         finder.most_estimates = memory / ESTIMATE_BYTES;
         let _ = begin.iter().try_for_each(|&stones| finder.settle(stones, NONE).map(drop));
-        let mut best: Option<Map<Choice>> = None;
+        let mut best: Option<Map<B, Choice<B>>> = None;
         let (mut prices, mut rounds_left) = (Map::default(), ROUNDS);
         while rounds_left > 0 {
             let mut choices = Map::default();
@@ -127,11 +130,12 @@ impl SmallStrategy {
             }
         }
         let choices = best?;
-        Some(SmallStrategy { choices, columns: game.width() as usize, at_least: claim.holds })
+        let cells = (game.width() * game.height()) as usize;
+        Some(SmallStrategy { choices, cells, at_least: claim.holds })
     }
 }
 
-impl Strategy for SmallStrategies {
+impl<B: Bitboard> Strategy for SmallStrategies<B> {
     fn numbers(
         &self,
         claim: &jlpns_verify::Claim,
@@ -143,7 +147,9 @@ impl Strategy for SmallStrategies {
         let mut numbers = Vec::new();
         for board in boards {
             let &Board::Connect4 { claimant, all } = board else { return Err(fails()) };
-            let choice = strategy.choices.get(&(claimant, all)).ok_or_else(fails)?;
+            let bits = |bits| B::try_from(bits).map_err(|_| fails());
+            let stones = Stones { claimant: bits(claimant)?, all: bits(all)? };
+            let choice = strategy.choices.get(&stones).ok_or_else(fails)?;
             match &choice.plan {
                 Some(plan) => {
                     numbers.push(choice.number + PLANNED);
@@ -151,7 +157,7 @@ impl Strategy for SmallStrategies {
                 }
                 None => {
                     numbers.push(choice.number);
-                    numbers.resize(numbers.len() + strategy.columns, 0);
+                    numbers.resize(numbers.len() + strategy.cells, 0);
                 }
             }
         }
@@ -165,6 +171,7 @@ impl<'a, B: Bitboard> Finder<'a, B> {
         table: &'a TranspositionTable,
         claim: Claim,
         is_stopped: &'a (dyn Fn() -> bool + Sync),
+        progress: &'a mut dyn Progress,
     ) -> Finder<'a, B> {
         let (columns, rows) = (game.width(), game.height());
         // One player's win is what a draw does not fulfil.
@@ -173,45 +180,50 @@ impl<'a, B: Bitboard> Finder<'a, B> {
             game,
             table,
             claim,
-            must_win,
-            plans: PlanFinder::new(columns, rows),
+            plans: PlanFinder::new(),
             field: Field::new(columns, rows, must_win),
             is_stopped,
+            progress,
             estimates: Map::default(),
+            last: Map::default(),
             most_estimates: usize::MAX,
             unsettled: HashMap::default(),
         }
     }
 
-    /// A move after which nothing is left to be met, or a plan is worth enough.
-    fn last_choice(&self, stones: Stones) -> Option<Choice> {
+    /// A move after which nothing is left to be met, or a plan that is found in so many steps.
+    fn last_choice(&mut self, stones: Stones<B>, steps: u64) -> Option<Choice<B>> {
+        if let Some(known) = self.last.get(&stones) {
+            return known.clone();
+        }
         let moves = self.field.moves(stones);
         let is_last = |after| self.field.replies(after).is_some_and(|next| next.is_empty());
         let last = moves.iter().find(|&&(_, after)| is_last(after));
-        let planned = moves.iter().map(|&(number, after)| {
-            let plan = self.plans.find(after, self.must_win)?;
-            Some(Choice { number, plan: Some(plan), next: Vec::new() })
-        });
-        last.map(|&(number, _)| Choice { number, plan: None, next: Vec::new() })
-            .or_else(|| planned.flatten().next())
+        let mut choice = last.map(|&(number, _)| Choice { number, plan: None, next: Vec::new() });
+        for &(number, after) in &moves {
+            let is_lost = |after| known(self.game, self.table, self.claim, after) == Some(false);
+            if choice.is_some() || is_lost(after) {
+                continue;
+            }
+            let plan = self.plans.find(&self.field, after, steps, &is_lost);
+            choice = plan.map(|plan| Choice { number, plan: Some(plan), next: Vec::new() });
+        }
+        if choice.is_some() || steps == MANY_STEPS {
+            self.last.insert(stones, choice.clone());
+        }
+        self.progress.looked_into(1);
+        choice
     }
 
     /// Whether the claim holds after a move of the claimant's, if that can be found out with so many nodes.
-    fn holds(&mut self, after: Stones, budget: u64) -> Result<Option<bool>, Stopped> {
-        let [other, all] = [after.all ^ after.claimant, after.all].map(|bits| {
-            B::try_from(bits).unwrap_or_else(|_| unreachable!("the board has as many bits"))
-        });
-        let mut position = self.game.position(other, all);
+    fn holds(&mut self, after: Stones<B>, budget: u64) -> Result<Option<bool>, Stopped> {
+        let known = known(self.game, self.table, self.claim, after);
+        if known.is_some() {
+            return Ok(known);
+        }
         let (threshold, holds) = (self.claim.threshold, self.claim.holds);
-        let bounds = self.game.survey(&position, threshold.relevancy_bounds()).bounds;
-        if let Some(verdict) = bounds.verdict(threshold) {
-            return Ok(Some(verdict == holds));
-        }
+        let mut position = self.game.position(after.all ^ after.claimant, after.all);
         let key = self.game.key(&position).into();
-        if let Some(verdict) = self.table.get(key, threshold).and_then(|known| known.pair.verdict())
-        {
-            return Ok(Some(verdict == holds));
-        }
         if self.unsettled.get(&key).is_some_and(|&spent| spent >= budget) {
             return Ok(None);
         }
@@ -234,7 +246,7 @@ impl<'a, B: Bitboard> Finder<'a, B> {
     }
 
     /// The ways from a position, as far as they are found with little work; at least one, if the claim holds there.
-    fn ways(&mut self, stones: Stones) -> Result<Vec<Way>, Stopped> {
+    fn ways(&mut self, stones: Stones<B>) -> Result<Vec<Way<B>>, Stopped> {
         let moves = self.field.moves(stones);
         let mut budget = FIRST_BUDGET;
         loop {
@@ -260,32 +272,32 @@ impl<'a, B: Bitboard> Finder<'a, B> {
     }
 
     /// What is known of a position, or expected.
-    fn estimate(&mut self, stones: Stones) -> Estimate {
-        if let Some(&known) = self.estimates.get(&(stones.claimant, stones.all)) {
+    fn estimate(&mut self, stones: Stones<B>) -> Estimate {
+        if let Some(&known) = self.estimates.get(&stones) {
             return known;
         }
         let empty = self.field.empty(stones) as i32;
-        let estimate = if self.last_choice(stones).is_some() {
+        let estimate = if self.last_choice(stones, FEW_STEPS).is_some() {
             Estimate { positions: 1, known: true }
         } else {
             let expected = 2.0 * GROWTH.powf(f64::from((empty - SMALL).max(0)) / 2.0);
             Estimate { positions: (expected as u32).min(NONE), known: false }
         };
-        self.estimates.insert((stones.claimant, stones.all), estimate);
+        self.estimates.insert(stones, estimate);
         estimate
     }
 
     /// Looks into a position until it is known how many positions it takes, or that it takes more than `bound`.
-    fn settle(&mut self, stones: Stones, bound: u32) -> Result<Estimate, Stopped> {
+    fn settle(&mut self, stones: Stones<B>, bound: u32) -> Result<Estimate, Stopped> {
         let estimate = self.estimate(stones);
         if estimate.known || estimate.positions > bound {
             return Ok(estimate);
         }
-        if self.estimates.len() > self.most_estimates {
+        if self.estimates.len() > self.most_estimates || (self.is_stopped)() {
             return Err(Stopped);
         }
         let ways = self.ways(stones)?;
-        let mut ways: Vec<(Way, Vec<Estimate>)> = ways
+        let mut ways: Vec<(Way<B>, Vec<Estimate>)> = ways
             .into_iter()
             .map(|way| {
                 let estimates = way.next.iter().map(|&next| self.estimate(next)).collect();
@@ -314,7 +326,7 @@ impl<'a, B: Bitboard> Finder<'a, B> {
                 open => break Estimate { positions, known: open.is_none() },
             }
         };
-        self.estimates.insert((stones.claimant, stones.all), estimate);
+        self.estimates.insert(stones, estimate);
         Ok(estimate)
     }
 
@@ -322,22 +334,25 @@ impl<'a, B: Bitboard> Finder<'a, B> {
     /// last time has a price.
     fn take(
         &mut self,
-        stones: Stones,
-        prices: &Map<f64>,
-        choices: &mut Map<Choice>,
+        stones: Stones<B>,
+        prices: &Map<B, f64>,
+        choices: &mut Map<B, Choice<B>>,
     ) -> Result<(), Stopped> {
-        if choices.contains_key(&key(&stones)) {
+        if (self.is_stopped)() {
+            return Err(Stopped);
+        }
+        if choices.contains_key(&stones) {
             return Ok(());
         }
-        if let Some(choice) = self.last_choice(stones) {
-            choices.insert(key(&stones), choice);
+        if let Some(choice) = self.last_choice(stones, MANY_STEPS) {
+            choices.insert(stones, choice);
             return Ok(());
         }
-        let mut best: Option<((bool, f64), Way)> = None;
+        let mut best: Option<((bool, f64), Way<B>)> = None;
         for way in self.ways(stones)? {
             let (mut is_open, mut cost) = (false, 0.0);
-            for &next in way.next.iter().filter(|&next| !choices.contains_key(&key(next))) {
-                let price = prices.get(&key(&next)).copied();
+            for &next in way.next.iter().filter(|&next| !choices.contains_key(next)) {
+                let price = prices.get(&next).copied();
                 cost += price.unwrap_or_else(|| {
                     let Estimate { positions, known } = self.estimate(next);
                     is_open |= !known;
@@ -354,28 +369,43 @@ impl<'a, B: Bitboard> Finder<'a, B> {
             // The claim does not hold; the checker's own rules will say where.
             return Ok(());
         };
-        let keys = next.iter().map(key).collect();
-        choices.insert(key(&stones), Choice { number, plan: None, next: keys });
+        choices.insert(stones, Choice { number, plan: None, next: next.clone() });
         next.into_iter().try_for_each(|next| self.take(next, prices, choices))
     }
 }
 
 /// What positions that are in would cost: those below them, shared among all that lead there.
-fn prices_of(choices: &Map<Choice>) -> Map<f64> {
-    let mut keys: Vec<Key> = choices.keys().copied().collect();
-    keys.sort_unstable_by_key(|&(claimant, all)| (Reverse(all.count_ones()), claimant, all));
-    let mut shares: Map<f64> = Map::default();
+fn prices_of<B: Bitboard>(choices: &Map<B, Choice<B>>) -> Map<B, f64> {
+    let mut positions: Vec<Stones<B>> = choices.keys().copied().collect();
+    positions.sort_unstable_by_key(|&stones| (Reverse(stones.all.count_ones()), stones));
+    let mut shares: Map<B, f64> = Map::default();
     for next in choices.values().flat_map(|choice| &choice.next) {
         *shares.entry(*next).or_default() += 1.0;
     }
-    let mut prices: Map<f64> = Map::default();
-    for key in keys {
-        let next = choices[&key].next.iter();
+    let mut prices: Map<B, f64> = Map::default();
+    for stones in positions {
+        let next = choices[&stones].next.iter();
         let below: f64 = next.map(|next| prices.get(next).copied().unwrap_or(0.0)).sum();
-        let shared = shares.get(&key).copied().unwrap_or(1.0);
-        prices.insert(key, (1.0 + below) / shared);
+        let shared = shares.get(&stones).copied().unwrap_or(1.0);
+        prices.insert(stones, (1.0 + below) / shared);
     }
     prices
+}
+
+/// Whether the claim holds after a move of the claimant's, if that needs no search.
+fn known<B: Bitboard>(
+    game: &Connect4<B>,
+    table: &TranspositionTable,
+    Claim { threshold, holds }: Claim,
+    after: Stones<B>,
+) -> Option<bool> {
+    let position = game.position(after.all ^ after.claimant, after.all);
+    let bounds = game.survey(&position, threshold.relevancy_bounds()).bounds;
+    let verdict = bounds.verdict(threshold).or_else(|| {
+        let known = table.get(game.key(&position).into(), threshold)?;
+        known.pair.verdict()
+    })?;
+    Some(verdict == holds)
 }
 
 /// The positions that a way takes.

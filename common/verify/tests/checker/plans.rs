@@ -1,101 +1,31 @@
-//! What a plan is said to be worth, it is worth: compared with minimax by the rules alone.
+//! Plans of the compact kind: what they are said to be worth, they are worth, by the rules alone and by minimax.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
-use jlpns_verify::plan::{Plans, Stones, Worth};
-use jlpns_verify::{Settings, check};
+use jlpns_verify::{Failure, Settings, check};
 
 use crate::naive::writer::block;
-use crate::naive::{checked, fails, unreadable};
+use crate::naive::{Bound, Connect4, Naive, Values, bounds, checked, fails, unreadable};
 
-/// A board of Connect Four as plans have it, for minimax.
-struct Game {
-    columns: u32,
-    rows: u32,
-    lines: Vec<u64>,
-    /// What the player to move gets: -1, 0 or 1.
-    values: HashMap<(u64, u64), i32>,
+/// A certificate of one claim after moves, with one entry.
+fn compact(spec: &str, moves: &str, claim: &str, entry: &[u8]) -> Vec<u8> {
+    compact_of_many(spec, moves, claim, 1, entry)
 }
 
-impl Game {
-    fn new(columns: u32, rows: u32) -> Game {
-        let cell = |column: i32, row: i32| {
-            let fits = (0..columns as i32).contains(&column) && (0..rows as i32).contains(&row);
-            fits.then(|| 1 << (column * (rows as i32 + 1) + row))
-        };
-        let mut lines = vec![];
-        for (column, row) in (0..columns as i32).flat_map(|c| (0..rows as i32).map(move |r| (c, r)))
-        {
-            for (right, up) in [(0, 1), (1, 0), (1, 1), (1, -1)] {
-                let cells = (0..4).map(|step| cell(column + step * right, row + step * up));
-                lines.extend(cells.sum::<Option<u64>>());
-            }
-        }
-        Game { columns, rows, lines, values: HashMap::new() }
-    }
-
-    fn has_four(&self, stones: u64) -> bool {
-        self.lines.iter().any(|line| line & !stones == 0)
-    }
-
-    fn heights(&self, all: u64) -> Vec<u32> {
-        let column = |index| all >> (index * (self.rows + 1)) & ((1 << self.rows) - 1);
-        (0..self.columns).map(|index| column(index).count_ones()).collect()
-    }
-
-    /// All stones after each move.
-    fn moves(&self, all: u64) -> Vec<u64> {
-        let heights = self.heights(all);
-        let open = (0..self.columns).filter(|&index| heights[index as usize] < self.rows);
-        open.map(|index| all | 1 << (index * (self.rows + 1) + heights[index as usize])).collect()
-    }
-
-    /// What the player to move gets; `last` are the stones of the other one.
-    fn value(&mut self, last: u64, all: u64) -> i32 {
-        if self.has_four(last) {
-            return -1;
-        }
-        if let Some(&value) = self.values.get(&(last, all)) {
-            return value;
-        }
-        let mut value = if self.moves(all).is_empty() { 0 } else { -1 };
-        for after in self.moves(all) {
-            value = value.max(-self.value(after & !last, after));
-        }
-        self.values.insert((last, all), value);
-        value
-    }
-
-    /// All plans that name pairs of columns that are not full, and switches that lie in them.
-    fn plans(&self, all: u64) -> Vec<Vec<u8>> {
-        let empty: Vec<u32> = self.heights(all).iter().map(|height| self.rows - height).collect();
-        let mut plans = vec![];
-        add_plans(&empty, 0, &mut vec![0; empty.len()], 1, &mut plans);
-        plans
-    }
-}
-
-fn add_plans(empty: &[u32], index: usize, plan: &mut Vec<u8>, pair: u8, plans: &mut Vec<Vec<u8>>) {
-    if index == empty.len() {
-        plans.push(plan.clone());
-        return;
-    }
-    add_plans(empty, index + 1, plan, pair, plans);
-    if plan[index] != 0 {
-        return;
-    }
-    for other in index + 1..empty.len() {
-        if plan[other] == 0 {
-            for switch in 0..empty[index].div_ceil(2) {
-                for partner in 0..empty[other].div_ceil(2) {
-                    plan[index] = pair + 16 * switch as u8;
-                    plan[other] = pair + 16 * partner as u8;
-                    add_plans(empty, index + 1, plan, pair + 1, plans);
-                }
-            }
-            (plan[index], plan[other]) = (0, 0);
-        }
-    }
+/// The same with so many entries, all in one block.
+fn compact_of_many(spec: &str, moves: &str, claim: &str, many: u8, entries: &[u8]) -> Vec<u8> {
+    let header = format!(
+        "jlpns certificate, version 1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: compact\n\
+         claim: {claim}, positions: {many:020}\n\n"
+    );
+    let mut file = header.clone().into_bytes();
+    let mut entries = block(entries);
+    entries[0] = many;
+    entries[1..4].fill(0);
+    file.extend(entries);
+    file.extend([0; 8]);
+    file.extend(crc32fast::hash(header.as_bytes()).to_le_bytes());
+    file
 }
 
 /// Numbers that look like chance, and are the same each time.
@@ -109,45 +39,87 @@ impl Chance {
     }
 }
 
-/// How many plans were worth something: those that hold, and those that win.
-#[derive(Debug, Default)]
-struct Told {
-    holds: usize,
-    wins: usize,
+/// A plan in a position, and its file.
+struct Planned {
+    bound: Bound,
+    /// After the claimant's move.
+    after: Connect4,
+    plan: Vec<u8>,
+    file: Vec<u8>,
 }
 
-/// Plays a game by chance until `left` cells are empty, and compares all plans there, and on the way.
-fn compare(game: &mut Game, chance: &mut Chance, left: u32, told: &mut Told) {
-    let plans = Plans::new(game.columns, game.rows);
-    let (mut last, mut all) = (0u64, 0u64);
-    while !game.has_four(last) && game.columns * game.rows > all.count_ones() {
-        if game.columns * game.rows - all.count_ones() <= left {
-            let stones = Stones { claimant: last.into(), all: all.into() };
-            for plan in game.plans(all) {
-                let Ok(worth) = plans.read(stones, &plan) else { continue };
-                let value = -game.value(last, all);
-                match worth {
-                    Worth::Holds => told.holds += 1,
-                    Worth::Wins => told.wins += 1,
+/// Plans in positions of games that are played by chance, when so many cells are left.
+fn planned(
+    sizes: &[(usize, usize)],
+    left: usize,
+    games: usize,
+    chance: &mut Chance,
+) -> Vec<Planned> {
+    let mut found = vec![];
+    for &(columns, rows) in sizes {
+        for _ in 0..games {
+            let mut game = Connect4::new(columns, rows);
+            let mut empty = columns * rows;
+            while game.outcome().is_none() {
+                if empty <= left {
+                    found.extend(plans_of(&game, columns, rows, chance));
                 }
-                let least = if worth == Worth::Wins { 1 } else { 0 };
-                assert!(value >= least, "{worth:?} by {plan:?} of {last:#x} in {all:#x}: {value}");
+                let legal = game.legal();
+                game = game.play(&legal[chance.below(legal.len())]);
+                empty -= 1;
             }
         }
-        let moves = game.moves(all);
-        let after = moves[chance.below(moves.len())];
-        (last, all) = (after & !last, after);
     }
+    found
 }
 
-fn compare_many(sizes: &[(u32, u32)], left: u32, games: usize) -> Told {
+/// A plan for each bound that the player to move may claim here, and that no move fulfils at once.
+fn plans_of(game: &Connect4, columns: usize, rows: usize, chance: &mut Chance) -> Vec<Planned> {
+    let claims = bounds(game).into_iter().filter(|bound| bound.0 == game.max_moves());
+    let open = claims.filter(|bound| {
+        let fulfils = |name| game.play(name).outcome().is_some_and(|outcome| bound.admits(outcome));
+        !game.legal().iter().any(|name| fulfils(name))
+    });
+    let mut plan = |bound: Bound| {
+        let (_, position) = game.standard(bound.0);
+        let legal = position.legal();
+        let number = chance.below(legal.len());
+        // Most stones are answered in their own column.
+        let follows = 1 + chance.below(8);
+        let mut byte = || if chance.below(8) < follows { 0 } else { chance.below(columns) as u8 };
+        let plan: Vec<u8> = (0..columns * rows).map(|_| byte()).collect();
+        let entry: Vec<u8> = [128 + number as u8].into_iter().chain(plan.clone()).collect();
+        let file = compact(&game.spec(), &game.moves(), &bound.text::<Connect4>(), &entry);
+        Planned { bound, after: position.play(&legal[number]), plan, file }
+    };
+    open.map(&mut plan).collect()
+}
+
+/// How many plans had which verdict, of claims of a draw and of a win.
+#[derive(Debug, Default)]
+struct Told {
+    draws: usize,
+    wins: usize,
+    failed: usize,
+}
+
+fn compare(sizes: &[(usize, usize)], left: usize, games: usize) -> Told {
     let (mut told, mut chance) = (Told::default(), Chance(7));
-    for &(columns, rows) in sizes {
-        let mut game = Game::new(columns, rows);
-        for _ in 0..games {
-            compare(&mut game, &mut chance, left, &mut told);
-            if game.values.len() > 1 << 20 {
-                game.values.clear();
+    for &size in sizes {
+        let mut values = Values::new();
+        for Planned { bound, after, plan, file } in planned(&[size], left, games, &mut chance) {
+            let holds = after.plan_holds(bound, &plan, &mut HashSet::new());
+            match checked(&file) {
+                Ok(_) => {
+                    assert!(holds, "{plan:?} does not hold {bound:?} in {after:?}");
+                    assert!(bound.admits(values.of(&after)), "{bound:?} is wrong in {after:?}");
+                    *(if bound.admits(0) { &mut told.draws } else { &mut told.wins }) += 1;
+                }
+                Err(Failure::Fails(why)) => {
+                    assert!(!holds, "{plan:?} holds {bound:?} in {after:?}, but: {why}");
+                    told.failed += 1;
+                }
+                other => panic!("{other:?}"),
             }
         }
     }
@@ -156,69 +128,75 @@ fn compare_many(sizes: &[(u32, u32)], left: u32, games: usize) -> Told {
 
 #[test]
 fn plans_on_small_boards_are_worth_what_they_say() {
-    let told = compare_many(&[(4, 4), (3, 5), (4, 3), (2, 7), (1, 6)], 20, 400);
-    assert!(told.holds > 1000 && told.wins > 50, "{told:?}");
+    let told = compare(&[(4, 4), (3, 5), (4, 3), (2, 7), (1, 6), (5, 3)], 15, 100);
+    assert!(told.draws > 500 && told.wins > 50 && told.failed > 500, "{told:?}");
 }
 
 #[test]
 fn plans_in_late_positions_are_worth_what_they_say() {
-    let sizes =
-        [(5, 4), (4, 5), (6, 4), (5, 5), (6, 5), (5, 6), (7, 6), (4, 7), (7, 5), (6, 7), (4, 8)];
-    let told = compare_many(&sizes, 12, 250);
-    assert!(told.holds > 1000 && told.wins > 500, "{told:?}");
+    let sizes = [(5, 4), (4, 5), (6, 4), (5, 5), (6, 5), (5, 6), (7, 6), (4, 7), (12, 6)];
+    let told = compare(&sizes, 12, 40);
+    assert!(told.draws > 200 && told.wins > 50 && told.failed > 500, "{told:?}");
 }
 
-/// A certificate of one claim after moves, with one entry.
-fn compact(spec: &str, moves: &str, claim: &str, entry: &[u8]) -> Vec<u8> {
-    let header = format!(
-        "jlpns certificate, version 1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: compact\n\
-         claim: {claim}, positions: 00000000000000000001\n\n"
-    );
-    let mut file = header.clone().into_bytes();
-    let mut entry = block(entry);
-    entry[0] = 1;
-    file.extend(entry);
-    file.extend([0; 8]);
-    file.extend(crc32fast::hash(header.as_bytes()).to_le_bytes());
-    file
+/// Files for other checkers.
+pub fn files() -> Vec<Vec<u8>> {
+    let sizes = [(4, 4), (3, 5), (4, 3), (1, 6), (5, 4), (4, 5), (6, 4), (10, 2)];
+    let planned = planned(&sizes, 12, 8, &mut Chance(3));
+    let mut files: Vec<Vec<u8>> = planned.into_iter().map(|planned| planned.file).collect();
+    let spec = "connect4:3x4";
+    for first in [0, 1, 2, 3, 127, 128, 129, 130, 131, 255] {
+        for byte in [0, 1, 2, 3, 255] {
+            let mut entry = [byte; 13];
+            entry[0] = first;
+            files.push(compact(spec, "2", "<=draw", &entry));
+            entry[1..].fill(0);
+            entry[12] = byte;
+            files.push(compact(spec, "2", "<=draw", &entry));
+            files.push(compact(spec, "2", "<=draw", &entry[..12]));
+            files.push(compact_of_many(spec, "2", "<=draw", 2, &entry.repeat(2)));
+        }
+    }
+    files.push(compact("woodpush:7", "", ">=-1", &[0]));
+    files.push(too_many());
+    files
 }
 
-/// On a board of three columns and four rows, the other player's columns are followed or paired.
+/// Three high columns have more positions than a plan may come to.
+fn too_many() -> Vec<u8> {
+    let mut entry = [0; 1 + 3 * 41];
+    entry[0] = 128;
+    compact("connect4:3x41", "2", "<=draw", &entry)
+}
+
+#[test]
+fn a_plan_has_an_end() {
+    let why = fails(&too_many());
+    assert!(why.contains("the plan comes to more than 16384 positions"), "{why}");
+}
+
+/// On a board of three columns and four rows.
 #[test]
 fn a_plan_ends_a_claim() {
-    // Max begins in the middle, so three cells are left there, and four in each of the others.
-    let file = |claim, entry: &[u8]| compact("connect4:3x4", "", claim, entry);
-    let proved = |entry| {
-        checked(&compact("connect4:3x4", "2", "<=draw", entry)).map(|proved| proved.positions)
+    let file = |claim, first: u8, plan: [u8; 12]| {
+        let entry: Vec<u8> = [first].into_iter().chain(plan).collect();
+        compact("connect4:3x4", "2", claim, &entry)
     };
-    // Min answers in the middle: two cells there, and four to the left and the right.
-    assert_eq!(proved(&[128 + 1, 0, 0, 0]), Ok(1));
-    // Or to the left, which leaves two odd columns.
-    assert_eq!(proved(&[128, 1, 1, 0]), Ok(1));
-    assert_eq!(proved(&[128, 17, 1, 0]), Ok(1));
-    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128, 0, 0, 0]));
-    assert!(why.contains("after 1, the plan may be without an answer in column 1"), "{why}");
-    for plan in [[1, 0, 0], [16, 16, 0], [1, 1, 1], [1, 2, 0]] {
-        let [a, b, c] = plan;
-        let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128, a, b, c]));
-        assert!(why.contains("names no pair"), "{why}");
-    }
-    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128, 33, 1, 0]));
-    assert!(why.contains("without an answer"), "{why}");
-    let why = fails(&compact("connect4:3x4", "2", "<=loss", &[128 + 1, 0, 0, 0]));
-    assert!(why.contains("the plan holds the game, but does not win it"), "{why}");
-    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[1, 0, 1, 0]));
+    // Max began in the middle. Min answers there, and follows in all columns.
+    assert_eq!(checked(&file("<=draw", 128 + 1, [0; 12])).map(|proved| proved.positions), Ok(1));
+    let why = fails(&file("<=loss", 128 + 1, [0; 12]));
+    assert!(why.contains("after 2, the plan fills the board, which is a draw"), "{why}");
+    let why = fails(&file("<=draw", 128 + 1, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3]));
+    assert!(why.contains("after 2, the plan's 3 names no column"), "{why}");
+    let why = fails(&file("<=draw", 1, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]));
     assert!(why.contains("there is no plan, but there is one"), "{why}");
-    let why = fails(&compact("connect4:3x4", "2", "<=draw", &[128 + 3, 0, 0, 0]));
+    let why = fails(&file("<=draw", 128 + 3, [0; 12]));
     assert!(why.contains("number 3 is no legal move's"), "{why}");
-    // An odd number of cells is left, and no threat is there.
-    let why = fails(&file(">=draw", &[128, 0, 0, 0]));
-    assert!(why.contains("without an answer"), "{why}");
 }
 
 #[test]
 fn an_entry_has_a_number_and_a_plan() {
-    for entry in [&[129, 0, 0][..], &[129, 0, 0, 0, 0], &[129]] {
+    for entry in [&[129; 12][..], &[129; 14], &[129]] {
         let why = unreadable(&compact("connect4:3x4", "2", "<=draw", entry));
         assert!(why.contains("block 1 is corrupt"), "{why}");
     }

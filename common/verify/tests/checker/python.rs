@@ -10,6 +10,7 @@ use jlpns_verify::Failure;
 use crate::naive::{
     Bound, Certificate, Connect4, Naive, Woodpush, bounds, certificate, checked, true_certificate,
 };
+use crate::plans;
 
 const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/python");
 /// Many files by one process: the codes that it would have ended with, in the last line.
@@ -141,6 +142,12 @@ fn strategies_have_the_same_verdict() {
     files(Woodpush::new("RL.LR.R"), &mut all);
     let [proved, failed, unreadable] = assert_same_verdicts(&all);
     assert!(proved > 100 && failed > 100, "{proved}, {failed}, {unreadable}");
+}
+
+#[test]
+fn plans_have_the_same_verdict() {
+    let [proved, failed, unreadable] = assert_same_verdicts(&plans::files());
+    assert!(proved > 50 && failed > 50 && unreadable > 10, "{proved}, {failed}, {unreadable}");
 }
 
 fn connect_four_after(moves: &[&str]) -> Connect4 {

@@ -1,6 +1,8 @@
 //! Connect Four with columns as lists of stones.
 
-use super::Naive;
+use std::collections::HashSet;
+
+use super::{Bound, Naive};
 
 /// The columns' names, as the page has them.
 const NAMES: &str = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-=";
@@ -35,6 +37,50 @@ impl Connect4 {
             ways.iter().any(|(right, up)| {
                 (0..4).all(|step| self.at(column + step * right, row + step * up) == Some(player))
             })
+        })
+    }
+
+    /// How the player to move answers a stone in this column by a plan of the compact kind.
+    fn answer(&self, last: usize, plan: &[u8]) -> String {
+        let claimant = self.max_moves();
+        let row = self.columns[last].len() - 1;
+        let named = (last + usize::from(plan[last * self.rows + row])) % self.columns.len();
+        let four = |column: usize, stones: &[bool]| {
+            let mut after = self.clone();
+            after.columns[column].extend(stones);
+            after.columns[column].len() <= self.rows && after.has_four(*stones.last().unwrap())
+        };
+        let open = (0..self.columns.len()).filter(|&column| self.columns[column].len() < self.rows);
+        let wishes = |&column: &usize| {
+            [
+                four(column, &[claimant]),
+                four(column, &[!claimant]),
+                !four(column, &[claimant, !claimant]),
+                column == named,
+            ]
+        };
+        // Of the same wishes, the leftmost column.
+        let best = open.rev().max_by_key(wishes).expect("a cell is empty");
+        NAMES[best..=best].to_owned()
+    }
+
+    /// Whether a plan fulfils a bound from here on, with the other player to move.
+    pub fn plan_holds(&self, bound: Bound, plan: &[u8], met: &mut HashSet<(u128, u128)>) -> bool {
+        if let Some(outcome) = self.outcome() {
+            return bound.admits(outcome);
+        }
+        if !met.insert((self.number(true), self.number(false))) {
+            return true;
+        }
+        self.legal().iter().all(|name| {
+            let reply = self.play(name);
+            match reply.outcome() {
+                Some(outcome) => bound.admits(outcome),
+                None => {
+                    let answer = reply.answer(NAMES.find(name.as_str()).unwrap(), plan);
+                    reply.play(&answer).plan_holds(bound, plan, met)
+                }
+            }
         })
     }
 
