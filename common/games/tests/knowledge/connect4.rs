@@ -97,6 +97,7 @@ impl<B: Bitboard> Checker<B> {
         let mut relevant = MoveList::new();
         self.game.relevant_moves(position, &mut relevant);
         self.narrowed += u64::from(relevant.len() < moves.len());
+        assert_eq!(self.game.resistance(position) as usize, relevant.len(), "{}", shown());
         let of = |mv| children.iter().find(|child| child.0 == mv).expect("legal").1;
         let of_relevant = best(&mut relevant.iter().map(|&mv| of(mv)));
         assert_eq!(of_relevant, Some(value), "{relevant:?}: {}", shown());
