@@ -150,6 +150,21 @@ fn a_line_through_cells_that_are_given_up_is_no_loss() {
     }
 }
 
+/// Two columns with vertical pairs have a partner each: with one between them, its lowest cell and the
+/// third of either column would be kept apart, and the leader gets one or the other of these pairs.
+#[test]
+fn vertical_pairs_do_not_share_a_partner() {
+    for rows in [
+        &[".xx.o.x.", ".xoxx.oo", ".oxoo.xx", "xoxox.xo", "xooxx.oo", "oxoooxxx", "xoooxxoo"][..],
+        &[".xx.o.o.", ".xoxx.oo", ".ooxo.xx", "xoxox.xo", "xooxo.xo", "oxoxoxoo", "oxoxoxxx"],
+        &[".xx.o.x.", ".ooxx.ox", ".xxoo.xo", "xooox.xo", "xxooo.xo", "oxxxoxox", "xoooxxoo"],
+    ] {
+        let (game, position) = board(rows);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), WIN);
+        assert_eq!(game.static_bounds(&position).upper, WIN, "{rows:?}");
+    }
+}
+
 /// Below a threat in an odd column the follower gets the second, fourth, ... empty cell and not the
 /// third, fifth, ...: the leader's lines through the others do not come too late.
 #[test]
