@@ -3,8 +3,10 @@
 //! Events come in from the workers' streams through one channel, in order; what the solve wants
 //! done goes out to the streams. The clock is read here and nowhere below.
 
+mod declines;
 mod handle;
 mod messages;
+mod names;
 mod outbox;
 mod own_searches;
 
@@ -14,6 +16,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use declines::Declines;
+use handle::ToldEnd;
 pub(crate) use handle::{DriverCommand, MESSAGES, Outbound, WorkerStream};
 pub use handle::{DriverGone, DriverHandle};
 use jlpns_journal::WriterEvent;
@@ -22,8 +26,11 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
     Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
+    value_in_words,
 };
-use messages::{denied, millis, post, split};
+pub(crate) use messages::over;
+use messages::{denied, millis, post, split, stopped};
+use names::Names;
 use outbox::Outbox;
 use own_searches::OwnSearches;
 use tokio::sync::mpsc;
@@ -41,6 +48,9 @@ const IDLE_AGAIN: Duration = Duration::from_secs(60);
 
 /// How long the last reports may take to become durable when the driver stops.
 const LAST_RECORDS: Duration = Duration::from_secs(10);
+
+/// What workers are told whose solve is stopped and not kept.
+const STOPPED_FOR_GOOD: &str = "it was stopped before it was solved, and nothing of it is kept";
 
 /// What the workers are told of the solve.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +106,8 @@ pub struct Driver {
     idle_notice: Instant,
     /// From how many shed nodes on it is said next that the tree is full.
     shed_notice: u64,
+    names: Names,
+    declines: Declines,
 }
 
 impl Driver {
@@ -134,6 +146,8 @@ impl Driver {
             began,
             idle_notice: began + IDLE_FIRST,
             shed_notice: 1,
+            names: Names::default(),
+            declines: Declines::default(),
         }
     }
 
@@ -147,10 +161,14 @@ impl Driver {
         self.handle.clone()
     }
 
+    /// Whether the solve has ended: one that is taken up may have.
+    pub fn is_over(&self) -> bool {
+        self.solve.end().is_some()
+    }
+
     /// Runs until the solve has ended or `shutdown` is there; gives the solve back, with all that was
-    /// reported durable if there is a journal. On its way out it ends all streams: after the end of
-    /// the solve with that message, else without a word, so that the workers come back if the
-    /// coordinator does.
+    /// reported durable if there is a journal. On its way out it ends all streams, and tells the workers
+    /// whether to go, because the solve has ended or is not kept, or to wait until it is resumed.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<Solve, DriverError> {
         tokio::pin!(shutdown);
         let mut commands = Vec::with_capacity(COMMANDS_AT_ONCE);
@@ -160,7 +178,12 @@ impl Driver {
             let idle = self.connections.is_empty().then_some(self.idle_notice);
             tokio::select! {
                 biased;
-                () = &mut shutdown => return self.stop().await,
+                () = &mut shutdown => {
+                    if self.recorder.is_none() {
+                        self.say_over(STOPPED_FOR_GOOD.to_owned());
+                    }
+                    return self.stop().await;
+                }
                 event = written(&mut self.recorder) => self.hear(event)?,
                 // Before the commands: a flood of them must not keep leases from expiring.
                 () = until(deadline) => self.solve.tick(self.now()),
@@ -182,13 +205,33 @@ impl Driver {
         }
         let answer = answer(&self.solve.status(self.now()));
         info!("the solve is over: {answer}");
+        self.say_over(answer);
+        self.stop().await
+    }
+
+    /// Tells all workers that the solve is over, those too that are just about to join.
+    fn say_over(&mut self, answer: String) {
+        // Those that are here hear it before anything else that the end brings.
         for (worker, (info, connection)) in &self.connections {
-            let over = Kind::Over(v1::SolveOver { answer: answer.clone() });
-            if !post(connection, over) {
+            if !post(connection, over(answer.clone())) {
                 warn!("{worker} ({}) could not be told of the end", info.name);
             }
         }
-        self.stop().await
+        let status = self.solve.status(self.now());
+        // Before the way is closed, so that each that finds it closed finds this.
+        self.handle.set_told_end(ToldEnd { answer: answer.clone(), status });
+        self.commands.close();
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                DriverCommand::Join { connection, .. } => {
+                    // One that does not read it has gone.
+                    let _ = post(&connection, over(answer.clone()));
+                }
+                status @ DriverCommand::Status { .. } => self.obey(status),
+                // Nothing that anybody still says or wants changes the end.
+                _ => {}
+            }
+        }
     }
 
     /// Sees to it that all that was reported is durable.
@@ -211,6 +254,12 @@ impl Driver {
             }
         }
         if let Some(recorder) = self.recorder.take() {
+            if self.solve.end().is_none() {
+                for (_, connection) in self.connections.values() {
+                    // One that does not read it waits all the same: it is only less well informed.
+                    let _ = post(connection, stopped());
+                }
+            }
             recorder.snapshot(Box::new(self.solve.snapshot()));
             recorder.finish().await?;
         }
@@ -289,6 +338,7 @@ impl Driver {
             heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
             build: jlpns_proto::BUILD.to_owned(),
             solved_from: if self.solve.settings().share { SOLVED_FROM } else { 0 },
+            kept: self.recorder.is_some(),
         };
         // The solve may not want it, and says so before there is a welcome.
         if let Err(refusal) =
@@ -302,6 +352,14 @@ impl Driver {
         if !post(&connection, Kind::Welcome(welcome)) {
             self.tell(Event::Left { worker });
             return;
+        }
+        let others = self.connections.values().map(|(other, _)| other);
+        if self.names.is_news(&info, others) {
+            warn!(
+                "two workers have the name '{name}': what is ordered for one of them goes to both, and \
+                 the log cannot tell them apart; start each with a --name of its own",
+                name = info.name
+            );
         }
         self.connections.insert(worker, (info.clone(), connection));
         let slots: u64 = self.connections.values().map(|(info, _)| u64::from(info.slots)).sum();
@@ -328,7 +386,16 @@ impl Driver {
         let is_report = |event: &Event| matches!(event, Event::Reported { .. });
         let only_reports = declines.is_empty() && events.iter().all(is_report);
         for (lease, reason) in declines {
-            info!("{worker} ({}) declined {lease}: {reason}", info.name);
+            // What was called back or is handed back is nobody's trouble.
+            let is_trouble = self.solve.is_to_work_on(worker, lease);
+            if is_trouble && self.declines.is_news(&info.name, &reason) {
+                info!(
+                    "{worker} ({}) declined {lease}: {reason}; further ones for the same reason are not told",
+                    info.name
+                );
+            } else {
+                debug!("{worker} ({}) declined {lease}: {reason}", info.name);
+            }
             let event = Event::Declined { worker, lease };
             // The solve refuses no decline.
             let _ = self.solve.handle(event, self.began.elapsed());
@@ -438,7 +505,7 @@ fn answer(status: &SolveStatus) -> String {
     match (&status.goal, status.proved, &status.value) {
         (Some(goal), Some(true), _) => format!("{goal} is proved"),
         (Some(goal), Some(false), _) => format!("{goal} is disproved"),
-        (_, _, Some(value)) => format!("the value is {value}"),
+        (_, _, Some(value)) => value_in_words(value, status.last_move),
         _ => format!("the value is between {} and {}", status.lower, status.upper),
     }
 }

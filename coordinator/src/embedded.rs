@@ -41,6 +41,10 @@ pub async fn solve_embedded(
     searching: Arc<dyn Searching>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Solve, EmbeddedError> {
+    if driver.is_over() {
+        // A worker would only be told so.
+        return Ok(driver.run(shutdown).await.map_err(ServeError::from)?);
+    }
     let (to_coordinator, pipes) = mpsc::channel(1);
     let connections = ReceiverStream::new(pipes).map(Ok::<DuplexStream, io::Error>);
     let (ask, asked) = watch::channel(Shutdown::None);

@@ -1,6 +1,6 @@
 //! Serving a solve: the gRPC services on one listener, and the driver behind them.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,12 +47,43 @@ pub enum ServeError {
     /// The descriptors for reflection are broken.
     #[error("the reflection service failed: {0}")]
     Reflection(#[from] reflection::Error),
-    /// The solve itself broke down.
+    /// The solve itself broke down, or the server.
     #[error("the solve failed: {0}")]
     Driver(#[from] JoinError),
     /// The driver cannot go on.
     #[error(transparent)]
     Stopped(#[from] DriverError),
+}
+
+/// A solve that has ended or was stopped, and the server that is still there for late workers.
+pub struct Served {
+    /// The solve: it tells which of the two it was.
+    pub solve: Solve,
+    /// Who answers those that come late.
+    pub late: LateWorkers,
+}
+
+/// The server after the end of its solve: whoever connects is told of the end.
+pub struct LateWorkers {
+    /// A set of one, because dropping it ends the server.
+    server: JoinSet<Result<(), tonic::transport::Error>>,
+    stop: oneshot::Sender<()>,
+}
+
+impl LateWorkers {
+    /// Goes on until `end` is there, and then waits until the workers have hung up.
+    pub async fn answer_until(mut self, end: impl Future<Output = ()>) -> Result<(), ServeError> {
+        tokio::select! {
+            () = end => {}
+            Some(served) = self.server.join_next() => return Ok(served??),
+        }
+        drop(self.stop);
+        // A worker that will not hang up does not keep the coordinator.
+        match timeout(GOODBYE_TIMEOUT, self.server.join_next()).await {
+            Ok(Some(served)) => Ok(served??),
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
 }
 
 /// Serves `driver` on a TCP listener until its solve has ended or `shutdown` is there. Gives the
@@ -62,16 +93,19 @@ pub async fn serve(
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Solve, ServeError> {
-    serve_behind(Admission::of_all(), listener, driver, shutdown).await
+    let Served { solve, late } =
+        serve_behind(Admission::of_all(), listener, driver, shutdown).await?;
+    late.answer_until(ready(())).await?;
+    Ok(solve)
 }
 
-/// As [`serve`], for the requests that `admission` admits.
+/// As [`serve`], for the requests that `admission` admits. The server stays until it is told to go.
 pub async fn serve_behind(
     admission: Admission,
     listener: TcpListener,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> Result<Solve, ServeError> {
+) -> Result<Served, ServeError> {
     let admission = Arc::new(admission);
     let connections = Incoming::new(listener, admission.clone());
     serve_through(admission, connections, driver, shutdown).await
@@ -79,52 +113,46 @@ pub async fn serve_behind(
 
 /// As [`serve`], for connections of any kind.
 pub async fn serve_connections<IO>(
-    connections: impl Stream<Item = io::Result<IO>>,
+    connections: impl Stream<Item = io::Result<IO>> + Send + 'static,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Solve, ServeError>
 where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    serve_through(Arc::new(Admission::of_all()), connections, driver, shutdown).await
+    let Served { solve, late } =
+        serve_through(Arc::new(Admission::of_all()), connections, driver, shutdown).await?;
+    late.answer_until(ready(())).await?;
+    Ok(solve)
 }
 
 async fn serve_through<IO>(
     admission: Arc<Admission>,
-    connections: impl Stream<Item = io::Result<IO>>,
+    connections: impl Stream<Item = io::Result<IO>> + Send + 'static,
     driver: Driver,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> Result<Solve, ServeError>
+) -> Result<Served, ServeError>
 where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
     let services = services(driver.handle(), admission).await?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = services.serve_with_incoming_shutdown(connections, async {
+    let mut server = JoinSet::new();
+    server.spawn(services.serve_with_incoming_shutdown(connections, async {
         // Stopping and dropping mean the same.
         let _ = stopped.await;
-    });
+    }));
     // A set of one, because dropping it ends the driver with this future.
     let mut drivers = JoinSet::new();
     drivers.spawn(driver.run(shutdown));
-    tokio::pin!(server);
-    let mut serving = true;
     let solve = loop {
         tokio::select! {
             Some(solve) = drivers.join_next() => break solve??,
             // No more connections can come; those that are there go on.
-            served = &mut server, if serving => {
-                served?;
-                serving = false;
-            }
+            Some(served) = server.join_next() => served??,
         }
     };
-    drop(stop);
-    // A worker that will not hang up does not keep the coordinator.
-    if serving && let Ok(served) = timeout(GOODBYE_TIMEOUT, server).await {
-        served?;
-    }
-    Ok(solve)
+    Ok(Served { solve, late: LateWorkers { server, stop } })
 }
 
 /// The solver with health and reflection beside it, behind the check of each request.

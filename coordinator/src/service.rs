@@ -19,7 +19,9 @@ use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::driver::{DriverCommand, DriverGone, DriverHandle, MESSAGES, Outbound, WorkerStream};
+use crate::driver::{
+    DriverCommand, DriverGone, DriverHandle, MESSAGES, Outbound, WorkerStream, over,
+};
 use crate::incoming_certificates::Certificates;
 use crate::status::to_wire;
 
@@ -81,7 +83,14 @@ impl Solver for SolverService {
         let (outbound, messages) = mpsc::channel(MESSAGES);
         let (open, closed) = oneshot::channel();
         let connection = WorkerStream { outbound: outbound.clone(), _open: open };
-        self.driver.send(DriverCommand::Join { worker, info, connection }).await?;
+        if let Err(gone) = self.driver.send(DriverCommand::Join { worker, info, connection }).await
+        {
+            let end = self.driver.told_end().ok_or(gone)?;
+            let message = v1::CoordinatorMessage { kind: Some(over(end.answer.clone())) };
+            // The channel is empty.
+            let _ = outbound.try_send(Ok(message));
+            return Ok(Response::new(ReceiverStream::new(messages)));
+        }
         tokio::spawn(listen(worker, inbound, outbound, closed, self.driver.clone(), permit));
         Ok(Response::new(ReceiverStream::new(messages)))
     }
@@ -90,7 +99,11 @@ impl Solver for SolverService {
         &self,
         _request: Request<v1::GetStatusRequest>,
     ) -> Result<Response<v1::SolveStatus>, Status> {
-        Ok(Response::new(to_wire(self.driver.status().await?)))
+        let status = match self.driver.status().await {
+            Ok(status) => status,
+            Err(gone) => self.driver.told_end().ok_or(gone)?.status.clone(),
+        };
+        Ok(Response::new(to_wire(status)))
     }
 
     async fn order_worker(

@@ -6,6 +6,7 @@ pub mod compose;
 pub mod faults;
 #[path = "../../common/search/tests/searches/third_game/noughts.rs"]
 pub mod noughts;
+pub mod terminal;
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
@@ -31,12 +32,22 @@ pub fn jlpns_worker<S: AsRef<str>>(args: impl IntoIterator<Item = S>) -> Command
 
 /// Another program of this workspace with these arguments.
 pub fn command<S: AsRef<str>>(binary: &str, args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(binaries().join(binary));
+    let mut command = bare(binaries().join(binary));
     command.args(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+    command
+}
+
+/// A program at a path, without arguments.
+pub fn bare(program: impl AsRef<Path>) -> Command {
+    let mut command = Command::new(program.as_ref());
     // The settings of whoever runs the tests must not reach into them.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("JLPNS_")) {
         command.env_remove(name);
     }
+    for name in ["RUST_LOG", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    command.env("XDG_CONFIG_HOME", "/no/such/folder");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -98,6 +109,16 @@ impl Ended {
 /// Runs a command to its end. It must end within `limit`.
 pub fn run(command: &mut Command, limit: Duration) -> Ended {
     Running::start(command).end(limit)
+}
+
+/// How long a command may take that answers about a small board.
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+
+/// The JSON object of a command of `jlpns` that must end with 0.
+pub fn answered(args: &[&str]) -> Value {
+    let ended = run(jlpns(args).args(["--output", "json"]), ANSWER_LIMIT);
+    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
+    ended.json()
 }
 
 /// A process that runs; it is killed when this value is dropped.

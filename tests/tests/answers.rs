@@ -7,16 +7,10 @@ use std::time::Duration;
 use jlpns_games::spec::{GameSpec, parse_moves, position_after};
 use jlpns_games::{Game, MoveList, with_game};
 use jlpns_tests::cluster::path;
-use jlpns_tests::{Ended, jlpns, run};
+use jlpns_tests::{Ended, answered, jlpns, run};
 use serde_json::Value;
 
 const LIMIT: Duration = Duration::from_secs(120);
-
-fn answered(args: &[&str]) -> Value {
-    let ended = run(jlpns(args).args(["--output", "json"]), LIMIT);
-    assert_eq!(ended.code, Some(0), "{args:?}: {ended:?}");
-    ended.json()
-}
 
 /// The value of each legal move by brute force.
 fn by_brute_force<G: Game>(game: &G, moves: &str) -> BTreeMap<String, String> {
@@ -180,6 +174,12 @@ fn a_kept_solve_is_looked_at_and_gone_on_with_by_its_directory_alone() {
         assert_eq!(resumed[key], first[key], "{key} of {resumed}");
     }
     assert_eq!(resumed["earlier_nodes"], first["nodes"]);
+    // What the journal holds the solve to comes before what the user usually wants.
+    let mut usual = jlpns(["resume", &data, "--output", "json"]);
+    let usual = usual.envs([("JLPNS_SCORE", "distance"), ("JLPNS_GOAL", ">=win")]);
+    let usual = run(usual.env("JLPNS_POSITIONS", "none"), LIMIT);
+    assert_eq!(usual.code, Some(0), "{usual:?}");
+    assert_eq!(usual.json()["goal"], first["goal"]);
     let ended = run(&mut jlpns(["resume", &path(folder.path(), "nothing")]), LIMIT);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("there is no journal in"), "{ended:?}");

@@ -168,8 +168,8 @@ fn flags_of_solve_and_serve() {
     for bad in ["0", "-1", "1025", "many", "", "99999999999"] {
         refused(&["solve", "connect4:3x4", "--slots", bad], &["--slots", "from 1 to 1024"]);
     }
-    for bad in ["", "7070", "localhost", "127.0.0.1", "127.0.0.1:99999", ":7070", "-1", "1.2.3:4"] {
-        let words = ["--listen", "an IP address and a port", "0.0.0.0:7070"];
+    for bad in ["", "7070", "localhost", "127.0.0.1", "127.0.0.1:99999", ":7070", "-1", "a b:4"] {
+        let words = ["--listen", "write a host and a port", "0.0.0.0:7070"];
         refused(&["serve", "connect4:3x4", "--listen", bad], &words);
     }
 }
@@ -206,6 +206,41 @@ fn flags_of_simulate() {
     let crowd = ["--workers", "1,1024", "--table-memory", "1MiB"];
     given(&crowd, &["'--table-memory'", "1.0 KiB for each of 1024 workers", "at least 64.0 MiB"]);
     given(&["--plot", "/no/such/folder/x.svg"], &["'--plot'", "cannot be written"]);
+    for bad in ["x.png", "x", ".svg"] {
+        given(&["--plot", bad], &[&format!("'{bad}' for '--plot'"), "a name that ends with .svg"]);
+        assert!(!std::path::Path::new(bad).exists(), "{bad} was made");
+    }
+}
+
+#[test]
+fn measurements() {
+    let words = ["'nothing' for '--only'", "search, alpha-beta", "solve, two slots, PN2"];
+    refused(&["bench", "connect4:3x4", "--only", "nothing"], &words);
+    refused(&["bench", "connect4:3x4", "--rounds", "0"], &["--rounds", "from 1 to 1000"]);
+}
+
+#[test]
+fn no_error_says_its_cause_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("it is written");
+    let (file, below) = (file.display().to_string(), file.join("x").display().to_string());
+    let all: [&[&str]; 6] = [
+        &["solve", "connect4:3x4", "--data", &file],
+        &["solve", "connect4:3x4", "--data", &below],
+        &["keys", "init", &file],
+        &["man", &below],
+        &["verify", folder.path().to_str().expect("a name")],
+        &["status", "http://127.0.0.1:1"],
+    ];
+    for args in all {
+        let ended = run(&mut jlpns(args), LIMIT);
+        assert!(matches!(ended.code, Some(1 | 2)), "{args:?}: {ended:?}");
+        let parts: Vec<&str> = ended.stderr.trim_end().split(": ").collect();
+        for (place, part) in parts.iter().enumerate() {
+            assert!(!parts[..place].contains(part), "{args:?}: {}", ended.stderr);
+        }
+    }
 }
 
 #[test]
@@ -250,6 +285,11 @@ fn flags_of_a_worker() {
     for bad in ["", "localhost:7070", "http://", "ftp://host:1"] {
         refused(&["--coordinator", bad], &[&format!("'{bad}'"), "http://HOST:PORT"]);
     }
+    for bad in ["http://localhost", "http://127.0.0.1/", "https://[::1]"] {
+        refused(&["--coordinator", bad], &[&format!("'{bad}' has no port"), "http://HOST:PORT"]);
+    }
+    let typo = ["--coordinator", "http://no-such-host.invalid:7070"];
+    refused(&typo, &["there is no host 'no-such-host.invalid'", "spelled right"]);
     refused(&["--coordinator", "https://host:1"], &["encrypted", "--ca", "http://HOST:PORT"]);
     let given = |args: &[&str], words: &[&str]| {
         refused(&[&["--coordinator", "http://127.0.0.1:1"], args].concat(), words);
@@ -259,6 +299,9 @@ fn flags_of_a_worker() {
     }
     for bad in ["12QiB", "much", "", "1KiB"] {
         given(&["--memory", bad], &["--memory"]);
+    }
+    for bad in ["0", "-1", "soon", "", "10 parsecs"] {
+        given(&["--give-up-after", bad], &["--give-up-after", "such as 90s, 10m or 2h"]);
     }
     for flag in ["--token-file", "--ca"] {
         given(&[flag, "/no/such/file"], &["/no/such/file cannot be read: No such file"]);
@@ -276,8 +319,16 @@ fn flags_of_a_worker() {
 #[test]
 fn addresses_of_a_coordinator() {
     for command in ["status", "health"] {
-        for bad in ["", "localhost:7070", "7070", "ftp://host:1", "http://", "http://h:1/x", "a b"]
-        {
+        for bad in [
+            "",
+            "localhost:7070",
+            "7070",
+            "ftp://host:1",
+            "http://",
+            "http://h:1/x",
+            "a b",
+            "http://h",
+        ] {
             refused(&[command, bad], &[&format!("'{bad}' for 'URL'"), "http://HOST:PORT"]);
         }
         refused(&[command, &"h".repeat(100_000)], &["URL", "http://HOST:PORT"]);

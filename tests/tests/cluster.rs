@@ -3,13 +3,8 @@
 use std::process::{Command, Stdio};
 
 use jlpns_tests::cluster::{LIMIT, proved_by_two, serve, status, until, worker};
+use jlpns_tests::faults::signals::{Signal, send};
 use jlpns_tests::{Running, jlpns, run};
-
-fn terminate(process: &Running) {
-    let id = process.id().to_string();
-    let status = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status();
-    assert!(status.expect("sh can be run").success());
-}
 
 #[test]
 fn two_workers_find_the_value_with_every_sub_search() {
@@ -61,7 +56,7 @@ fn a_coordinator_without_workers_says_so_and_waits_and_stops_unsolved() {
     let text = run(&mut jlpns(["status", &url]), LIMIT).stdout;
     assert!(text.contains("connect4:7x6: unsolved"), "{text}");
     assert!(text.contains("no worker is connected"), "{text}");
-    terminate(&coordinator);
+    assert!(send(coordinator.id(), Signal::TERM));
     let ended = coordinator.end(LIMIT);
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.json()["value"].is_null());
@@ -77,8 +72,8 @@ fn a_worker_that_is_terminated_reports_what_it_has() {
         status["jobs"].as_u64() >= Some(1) && status["leased"].as_u64() >= Some(1)
     });
     // As `timeout` does it; that is one signal.
-    terminate(&leaver);
-    terminate(&leaver);
+    assert!(send(leaver.id(), Signal::TERM));
+    assert!(send(leaver.id(), Signal::TERM));
     let ended = leaver.end(LIMIT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(!ended.stderr.contains("aborted"), "{ended:?}");
@@ -91,7 +86,7 @@ fn a_worker_that_is_terminated_reports_what_it_has() {
 fn a_worker_waits_for_its_coordinator() {
     // A port that was free a moment ago.
     let (first, url) = serve(&["connect4:7x6"]);
-    terminate(&first);
+    assert!(send(first.id(), Signal::TERM));
     assert_eq!(first.end(LIMIT).code, Some(3));
     let early = worker(&url, "early");
     early.wait_for(LIMIT, |line| line.contains("trying again").then_some(()));

@@ -1,19 +1,13 @@
 //! Journals: what was reported survives kill -9, and a solve goes on where it was.
 
-use std::process::Command;
-
 use jlpns_tests::cluster::{LIMIT, serve_at, status, until, worker};
+use jlpns_tests::faults::signals::{Signal, send};
 use jlpns_tests::{Running, jlpns, run};
 use serde_json::Value;
+use wait_timeout::ChildExt;
 
 fn number(status: &Value, field: &str) -> u64 {
     status[field].as_u64().unwrap_or_else(|| panic!("no number {field} in {status}"))
-}
-
-fn signal(process: &Running, name: &str) {
-    let id = process.id().to_string();
-    let status = Command::new("sh").args(["-c", "kill -\"$0\" \"$1\"", name, &id]).status();
-    assert!(status.expect("sh can be run").success());
 }
 
 #[test]
@@ -79,7 +73,7 @@ fn ctrl_c_saves_the_solve_and_says_how_to_go_on() {
     let args = [&args[..], &["--output", "json"]].concat();
     let running = Running::start(&mut jlpns(&args));
     running.wait_for(LIMIT, |line| line.contains("jobs done").then_some(()));
-    signal(&running, "INT");
+    assert!(send(running.id(), Signal::INT));
     let stopped = running.end(LIMIT);
     assert_eq!(stopped.code, Some(3), "{stopped:?}");
     assert!(stopped.stderr.contains("the same command goes on from there"), "{stopped:?}");
@@ -94,15 +88,15 @@ fn ctrl_c_saves_the_solve_and_says_how_to_go_on() {
 /// `timeout` sends its signal to the process and to its group.
 #[test]
 fn a_signal_that_comes_twice_at_once_is_one() {
-    for (name, args) in [
-        ("TERM", &["solve", "connect4:8x7"][..]),
-        ("TERM", &["search", "connect4:8x7"]),
-        ("INT", &["search", "connect4:8x7"]),
+    for (signal, args) in [
+        (Signal::TERM, &["solve", "connect4:8x7"][..]),
+        (Signal::TERM, &["search", "connect4:8x7"]),
+        (Signal::INT, &["search", "connect4:8x7"]),
     ] {
         let running = Running::start(&mut jlpns(args));
         running.wait_for(LIMIT, |line| line.contains("nodes/s").then_some(()));
-        signal(&running, name);
-        signal(&running, name);
+        assert!(send(running.id(), signal));
+        assert!(send(running.id(), signal));
         let ended = running.end(LIMIT);
         assert_eq!(ended.code, Some(3), "{args:?}: {ended:?}");
         assert!(ended.stdout.contains("unsolved"), "{args:?}: {ended:?}");
@@ -114,12 +108,33 @@ fn without_a_journal_the_first_ctrl_c_only_warns() {
     let running = Running::start(&mut jlpns(["solve", "connect4:8x7"]));
     let jobs = |line: &str| line.contains("jobs done").then_some(());
     running.wait_for(LIMIT, jobs);
-    signal(&running, "INT");
+    assert!(send(running.id(), Signal::INT));
     running.wait_for(LIMIT, |line| line.contains("would be lost").then_some(()));
     // It goes on.
     running.wait_for(LIMIT, jobs);
-    signal(&running, "INT");
+    assert!(send(running.id(), Signal::INT));
     let ended = running.end(LIMIT);
     assert_eq!(ended.code, Some(3), "{ended:?}");
     assert!(ended.stdout.contains("unsolved"), "{ended:?}");
+}
+
+#[test]
+fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("positions");
+    // More lines than a pipe holds.
+    std::fs::write(&file, "121212\n".repeat(5000)).expect("it is written");
+    let args =
+        ["search", "connect4:4x4", "--positions", &file.display().to_string(), "--output", "json"];
+    let mut child = jlpns(args).spawn().expect("it starts");
+    let end = std::time::Instant::now() + LIMIT;
+    let status = loop {
+        // Signals within a second are one, so it takes several.
+        send(child.id(), Signal::INT);
+        if let Some(status) = child.wait_timeout(LIMIT / 600).expect("it can be waited for") {
+            break status;
+        }
+        assert!(std::time::Instant::now() < end, "it goes on for ever");
+    };
+    assert_eq!(status.code(), Some(3), "{status}");
 }

@@ -1,8 +1,8 @@
 //! `jlpns simulate`: real searches in virtual time.
 
-use std::process::Command;
 use std::time::Duration;
 
+use jlpns_tests::faults::signals::{Signal, send};
 use jlpns_tests::{Running, jlpns, run};
 use serde_json::Value;
 
@@ -99,9 +99,7 @@ fn a_signal_ends_it_with_the_runs_that_are_finished() {
     let args = ["simulate", "connect4:7x6", "--rate", "500000", "--max-time", "1s"];
     let simulation = Running::start(jlpns(args).args(["--workers", "1024", "--output", "json"]));
     simulation.wait_for(LIMIT, |line| line.contains("1 slot: given up after 1.000").then_some(()));
-    let id = simulation.id().to_string();
-    let status = Command::new("sh").args(["-c", "kill -INT \"$0\"", &id]).status();
-    assert!(status.expect("sh can be run").success());
+    assert!(send(simulation.id(), Signal::INT));
     let ended = simulation.end(LIMIT);
     assert_eq!(ended.code, Some(3), "{ended:?}");
     let found = ended.json();

@@ -68,6 +68,21 @@ fn json_is_one_object_with_the_keys_that_are_documented() {
 }
 
 #[test]
+fn the_algorithm_is_what_was_run() {
+    let told = |args: &[&str]| {
+        let json = run(jlpns(args).args(["--output", "json"]), LIMIT).json();
+        let text = |key: &str| json[key].as_str().map(str::to_owned);
+        (text("algorithm").expect("an algorithm"), text("sub_search"))
+    };
+    let pds = Some("pds".to_owned());
+    assert_eq!(told(&["search", "connect4:3x4", "--algorithm", "pds"]), ("pds".to_owned(), None));
+    let solve = ["solve", "connect4:3x4"];
+    assert_eq!(told(&solve), ("job-level-gpns".to_owned(), pds.clone()));
+    let goal = [&solve[..], &["--goal", ">=draw"]].concat();
+    assert_eq!(told(&goal), ("job-level-pns".to_owned(), pds));
+}
+
+#[test]
 fn goals_are_proved_and_disproved_from_the_view_of_the_first_player() {
     let cases = [
         ("connect4:3x4", "", ">=draw", true),

@@ -1,26 +1,31 @@
 //! The command line of `jlpns-worker`, for whichever games a program knows.
 
 use std::fmt::Display;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{io, process, thread};
+use std::{env, io, process, thread};
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, value_parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser, value_parser};
 use jlpns_games::spec::Games;
+use jlpns_link::causes::with_causes;
 use jlpns_link::connect::Dial;
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_search::memory;
 use jlpns_search::sub_search::SubSearchesOf;
+use jlpns_shell::common::CommonFlags;
+use jlpns_shell::log::Log;
+use jlpns_shell::reading::Program;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, warn};
-use tracing_subscriber::EnvFilter;
 
 use crate::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
 use crate::machine;
+
+/// The table of the configuration file that holds the flags.
+pub const TABLE: &str = "worker";
 
 /// The memory of one slot when nothing else is said, in bytes.
 const MEMORY_OF_A_SLOT: u64 = 512 << 20;
@@ -53,8 +58,33 @@ struct Arguments {
     #[arg(long, value_name = "ID", env = "JLPNS_MACHINE", value_parser = label)]
     machine: Option<String>,
 
+    /// End when nothing was heard of the coordinator for so long, such as 90s, 10m or 2h; but not as
+    /// long as there are reports of a solve that the coordinator keeps on disk
+    #[arg(long, value_name = "DURATION", default_value = "10m", env = "JLPNS_GIVE_UP_AFTER")]
+    #[arg(value_parser = duration, allow_hyphen_values = true)]
+    give_up_after: Duration,
+
     #[command(flatten)]
     credentials: CredentialFlags,
+
+    #[command(flatten)]
+    common: CommonFlags,
+}
+
+/// The command, with all its flags.
+pub fn command() -> Command {
+    Arguments::command()
+}
+
+/// The exit code of bad usage and bad input.
+const BAD_INPUT: u8 = 2;
+
+/// A time with its unit; a bare number is of seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<u32>().map(|seconds| Duration::from_secs(seconds.into()));
+    let read = seconds.ok().or_else(|| humantime::parse_duration(text).ok());
+    read.filter(|read| !read.is_zero())
+        .ok_or_else(|| "write a time, such as 90s, 10m or 2h".to_owned())
 }
 
 fn label(text: &str) -> Result<String, String> {
@@ -74,22 +104,33 @@ const ONE_SIGNAL: Duration = Duration::from_secs(1);
 /// Reads the arguments of the process and works until the solve is over, or until a signal comes. The
 /// worker takes part in solves of these games.
 pub fn run(games: &Games) -> ExitCode {
-    let arguments = Arguments::parse();
-    let refused = |error: &dyn Display| -> ! {
-        Arguments::command().error(ErrorKind::ValueValidation, error).exit()
+    let program =
+        Program { command: command(), table: Some(TABLE), others: Vec::new(), without_file: &[] };
+    let layered = match program.read(env::args_os().collect()) {
+        Ok((layered, _)) => layered,
+        Err(refused) if refused.tell() => return BAD_INPUT.into(),
+        Err(_) => return ExitCode::SUCCESS,
+    };
+    let refused =
+        |error: &dyn Display| -> ! { command().error(ErrorKind::ValueValidation, error).exit() };
+    let arguments =
+        Arguments::from_arg_matches(&layered.matches).unwrap_or_else(|error| error.exit());
+    let log = match Log::of(&layered.settings, "info") {
+        Ok(log) => log,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return BAD_INPUT.into();
+        }
     };
     let (credentials, warnings) =
         arguments.credentials.read().unwrap_or_else(|error| refused(&error));
     let dial =
         Dial::with(&arguments.coordinator, credentials).unwrap_or_else(|error| refused(&error));
-    tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .with_target(false)
-        .with_env_filter(
-            EnvFilter::try_from_env("JLPNS_LOG").unwrap_or_else(|_| EnvFilter::new("info")),
-        )
-        .init();
+    if let Err(unknown) = dial.look_up() {
+        eprintln!("error: {unknown}");
+        return ExitCode::from(BAD_INPUT);
+    }
+    log.start(io::stderr);
     for warning in warnings {
         warn!("{warning}");
     }
@@ -97,7 +138,7 @@ pub fn run(games: &Games) -> ExitCode {
         Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
         Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,
         Err(error) => {
-            error!("{error:#}");
+            error!("{}", with_causes(error.as_ref()));
             ExitCode::FAILURE
         }
     }
@@ -114,6 +155,7 @@ fn work(arguments: Arguments, dial: Dial, games: Games) -> anyhow::Result<Worker
         slots,
         memory: arguments.memory.unwrap_or(MEMORY_OF_A_SLOT * u64::from(slots)),
         backoff: Backoff::default(),
+        give_up_after: Some(arguments.give_up_after),
     };
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -21,8 +21,12 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
+use self::declines::DeclineReasons;
+use self::patience::Patience;
 use crate::slots::{JoinedSolve, SlotEvent, SlotEventKind, Slots};
 
+mod declines;
+mod patience;
 mod session;
 
 /// What a worker is.
@@ -38,6 +42,8 @@ pub struct WorkerConfig {
     pub memory: u64,
     /// How long it waits before it tries to connect again.
     pub backoff: Backoff,
+    /// How long it goes on trying when nothing is heard of the coordinator; `None` for ever.
+    pub give_up_after: Option<Duration>,
 }
 
 /// Waiting times that double from one failure to the next, each with up to as much again at
@@ -102,6 +108,17 @@ pub enum WorkerError {
     /// The coordinator sent what this worker cannot make sense of.
     #[error("the coordinator sent a message that this worker cannot follow: {0}")]
     Confusing(String),
+    /// Nothing was heard of the coordinator for too long.
+    #[error(
+        "nothing was heard of the coordinator for {}, so this worker gives up; {reason}",
+        humantime::format_duration(*after)
+    )]
+    GaveUp {
+        /// For how long.
+        after: Duration,
+        /// Why the last connection did not come about or was lost.
+        reason: String,
+    },
     /// The threads for the slots could not be started.
     #[error("the threads for {slots} slots could not be started: {source}")]
     Threads {
@@ -113,7 +130,8 @@ pub enum WorkerError {
 }
 
 /// Runs a worker until the solve is over or `shutdown` asks it to end. Lost connections are made
-/// anew, for ever.
+/// anew, until nothing was heard of the coordinator for too long; but as long as the worker has
+/// reports of a solve that is kept on disk, it waits for the coordinator to go on with it.
 pub async fn run_worker(
     config: WorkerConfig,
     searching: Arc<dyn Searching>,
@@ -124,6 +142,7 @@ pub async fn run_worker(
     let slots = Slots::start(config.slots, to_client)
         .map_err(|source| WorkerError::Threads { slots: config.slots, source })?;
     let mut aborted = shutdown.clone();
+    let give_up_after = config.give_up_after;
     let mut client = Client {
         config,
         searching,
@@ -137,6 +156,9 @@ pub async fn run_worker(
         held: BTreeMap::new(),
         unacknowledged: BTreeMap::new(),
         draining: false,
+        is_kept: false,
+        patience: Patience::new(give_up_after),
+        declines: DeclineReasons::default(),
     };
     tokio::select! {
         biased;
@@ -168,6 +190,10 @@ struct Client {
     /// Final reports that the coordinator has not acknowledged.
     unacknowledged: BTreeMap<u64, FinalReport>,
     draining: bool,
+    /// Whether the solve is kept on disk, so that it may be resumed.
+    is_kept: bool,
+    patience: Patience,
+    declines: DeclineReasons,
 }
 
 /// What a slot has found, until the coordinator has it.
@@ -197,7 +223,12 @@ enum SessionEnd {
     /// The worker is done.
     Done(WorkerEnd),
     /// The stream was lost, after the coordinator's welcome or before it.
-    Lost { reason: String, welcomed: bool },
+    Lost {
+        reason: String,
+        welcomed: bool,
+        /// Whether it was the coordinator itself that ended it.
+        answered: bool,
+    },
 }
 
 impl Client {
@@ -213,6 +244,9 @@ impl Client {
                     self.begin_drain();
                     continue;
                 }
+                () = self.patience.ends(), if !self.has_a_use() => {
+                    return Err(self.patience.given_up("it does not answer".to_owned()));
+                }
                 connected = connector.connect() => connected,
             };
             let reason = match connected {
@@ -224,9 +258,12 @@ impl Client {
                 }
                 Ok(line) => match self.session(line).await? {
                     SessionEnd::Done(end) => return Ok(end),
-                    SessionEnd::Lost { reason, welcomed } => {
+                    SessionEnd::Lost { reason, welcomed, answered } => {
                         if welcomed {
                             delays = self.config.backoff.begin();
+                        }
+                        if welcomed || answered {
+                            self.patience.renew();
                         }
                         reason
                     }
@@ -237,10 +274,31 @@ impl Client {
                 warn!("{reason}; leaving with {lost} leases unreported");
                 return Ok(WorkerEnd::Drained);
             }
+            let has_a_use = self.has_a_use();
+            if !has_a_use && self.patience.is_over() {
+                return Err(self.patience.given_up(reason));
+            }
+            if has_a_use && self.patience.is_over_at_last() {
+                let reports = self.held.len() + self.unacknowledged.len();
+                info!(
+                    "this worker does not give up yet: it has {reports} reports of a solve that is \
+                     kept, for the coordinator that resumes it"
+                );
+            }
             let delay = delays.next().unwrap_or(self.config.backoff.most);
             warn!("{reason}; trying again in {:.1} s", delay.as_secs_f64());
-            self.wait(delay).await;
+            tokio::select! {
+                () = self.patience.ends(), if !has_a_use => {
+                    return Err(self.patience.given_up(reason));
+                }
+                () = self.wait(delay) => {}
+            }
         }
+    }
+
+    /// Whether there is something to tell that a coordinator which comes back has use for.
+    fn has_a_use(&self) -> bool {
+        self.is_kept && !self.has_nothing_to_tell()
     }
 
     /// Waits between two attempts; a wish to drain ends the wait.
@@ -307,7 +365,7 @@ impl Client {
             SlotEventKind::Declined(reason) => {
                 let called_back = self.held.remove(&lease_id);
                 if !called_back.is_some_and(|held| held.stop.load(Ordering::Relaxed)) {
-                    warn!("lease {lease_id} declined: {reason}");
+                    self.declines.say(lease_id, &reason);
                 }
                 let reason = reason.chars().take(MAX_REASON).collect();
                 BatchEntry::Decline(v1::Decline { lease_id, reason })

@@ -77,12 +77,12 @@ pub enum CertifyError {
 
 /// Whether there are certificates for a game.
 pub fn is_certifiable(spec: &GameSpec) -> bool {
-    !matches!(spec.game(), AnyGame::Dyn(_))
+    !matches!(spec.game(), AnyGame::Dyn(_)) && !spec.is_by_distance()
 }
 
 /// Whether there are certificates of the compact kind for a game.
 pub fn is_compactible(spec: &GameSpec) -> bool {
-    matches!(spec.game(), AnyGame::Connect4(_) | AnyGame::WideConnect4(_))
+    matches!(spec.game(), AnyGame::Connect4(_) | AnyGame::WideConnect4(_)) && is_certifiable(spec)
 }
 
 /// Writes the certificate of `claims` about the position after `moves`: one claim, or two of which the first is

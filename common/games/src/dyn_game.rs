@@ -176,6 +176,8 @@ calls! {
     fn key(&self, position: &DynPosition) -> u128;
     fn move_name(&self, position: &DynPosition, mv: Move) -> String;
     fn show(&self, position: &DynPosition) -> String;
+    fn piece_at(&self, position: &DynPosition, line: usize, character: usize) -> Option<Player>;
+    fn mirrored_move(&self, position: &DynPosition, mv: Move) -> Option<Move>;
     fn mobility(&self, position: &DynPosition) -> u32;
     fn why_illegal(&self, position: &DynPosition, text: &str) -> Option<String>;
     fn static_bounds(&self, position: &DynPosition) -> Bounds;
@@ -206,6 +208,11 @@ mod tests {
         for &choice in choices {
             assert_eq!(format!("{two:?}"), format!("{one:?}"));
             assert_eq!(other.show(&two), game.show(&one));
+            for place in 0..64 {
+                let (line, character) = (place / 8, place % 8);
+                let owner = game.piece_at(&one, line, character);
+                assert_eq!(other.piece_at(&two, line, character), owner);
+            }
             assert_eq!(other.key(&two), game.key(&one).into());
             assert_eq!(other.to_move(&two), game.to_move(&one));
             let outcome = game.outcome(&one);
@@ -231,6 +238,7 @@ mod tests {
             assert_eq!(other.why_illegal(&two, "s99"), game.why_illegal(&one, "s99"));
             let mv = moves[choice % moves.len()];
             assert_eq!(other.move_name(&two, mv), game.move_name(&one, mv));
+            assert_eq!(other.mirrored_move(&two, mv), game.mirrored_move(&one, mv));
             let before = two.clone();
             game.play(&mut one, mv);
             other.play(&mut two, mv);

@@ -110,9 +110,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     fn undo(&self, position: &mut Self::Position, mv: Move);
 
     /// The key under which searches merge positions and look them up. Two positions may share a
-    /// key only if the same player is to move and their values are equal: so it holds whatever of
-    /// the history can still matter, and it may be shared by mirror images. No line of play comes back
-    /// to a key: the graphs that merge positions by it have no cycles.
+    /// key only if the same player is to move and the same games can follow, but for the names of moves:
+    /// so it holds whatever of the history can still matter, and it may be shared by mirror images. No
+    /// line of play comes back to a key: the graphs that merge positions by it have no cycles.
     fn key(&self, position: &Self::Position) -> Self::Key;
 
     /// The name of a legal move, as people read and type it: letters, digits, `+`, `-`, `=`. The
@@ -122,6 +122,23 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 
     /// The position as text, for people; one line or several.
     fn show(&self, position: &Self::Position) -> String;
+
+    /// Whose piece [`Game::show`] has in this line at this character, both counted from 0, for programs
+    /// that show positions in colour. None where there is no piece; by default, nowhere.
+    fn piece_at(
+        &self,
+        _position: &Self::Position,
+        _line: usize,
+        _character: usize,
+    ) -> Option<Player> {
+        None
+    }
+
+    /// The mirror image of a legal move, if the game has one: who mirrors all moves from the start of the
+    /// game on comes to the mirror image of the position, of which all is the same but how it looks.
+    fn mirrored_move(&self, _position: &Self::Position, _mv: Move) -> Option<Move> {
+        None
+    }
 
     /// The same game, which may take up to so many bytes for tables that it makes of its rules. A game
     /// that would need more for them goes without, and knows less.

@@ -5,11 +5,13 @@ mod games;
 use std::fmt;
 use std::str::FromStr;
 
+use games::BY_DISTANCE;
 pub use games::{BUILT_IN, GameFamily, Games};
 
+use crate::by_distance::ByDistance;
 use crate::connect4::{self, Connect4};
 use crate::dyn_game::DynGame;
-use crate::outcome::ScaleError;
+use crate::outcome::{NoWinner, ScaleError};
 use crate::woodpush::{self, Woodpush};
 use crate::{Game, Move, MoveList};
 
@@ -80,6 +82,9 @@ pub enum SpecError {
     /// More outcomes than a game can have, or fewer.
     #[error(transparent)]
     Scale(#[from] ScaleError),
+    /// A game whose outcomes do not say who wins.
+    #[error(transparent)]
+    NoWinner(#[from] NoWinner),
     /// Why a game from outside this crate refuses its spec, in a sentence of its own.
     #[error("{0}")]
     Refused(String),
@@ -107,6 +112,27 @@ impl GameSpec {
     /// How many bytes such tables hold once they are made ([`Game::memory`]).
     pub fn memory(&self) -> u64 {
         with_game!(self.game(), game => game.memory())
+    }
+
+    /// The same game, in whose outcomes it counts on which move they come: a win is better the sooner, and a loss the
+    /// later. Errors if its outcomes do not say who wins.
+    pub fn by_distance(self) -> Result<GameSpec, SpecError> {
+        if self.is_by_distance() {
+            return Ok(self);
+        }
+        let game = match self.game {
+            AnyGame::Connect4(game) => AnyGame::Connect4(game.with_last_moves()),
+            AnyGame::WideConnect4(game) => AnyGame::WideConnect4(game.with_last_moves()),
+            AnyGame::Woodpush(game) => AnyGame::Dyn(DynGame::new(ByDistance::new(game)?)),
+            AnyGame::Dyn(game) => AnyGame::Dyn(DynGame::new(ByDistance::new(game)?)),
+        };
+        Ok(GameSpec { text: format!("{}:{BY_DISTANCE}", self.text), game })
+    }
+
+    /// Whether it counts on which move an outcome comes.
+    pub fn is_by_distance(&self) -> bool {
+        let scale = with_game!(self.game(), game => game.scale());
+        scale.ending(scale.worst()).is_some()
     }
 
     /// The game that the spec names.

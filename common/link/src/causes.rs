@@ -8,7 +8,7 @@ pub fn with_causes(error: &dyn Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let part = error.to_string();
-        if !text.ends_with(&part) {
+        if !text.contains(&part) {
             text.push_str(": ");
             text.push_str(&part);
         }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
+use dns_lookup::{LookupErrorKind, getaddrinfo};
 use http::Uri;
 use http::uri::Authority;
 use hyper_util::rt::TokioIo;
@@ -26,8 +27,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// the other end is gone without a word.
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// The port of https:// URLs that name none.
-const HTTPS_PORT: u16 = 443;
 /// How much a pipe holds before its writer waits, in bytes.
 const PIPE_BYTES: usize = 1 << 16;
 
@@ -62,12 +61,23 @@ pub struct Dial {
     encryption: Option<(Encryption, ServerName<'static>)>,
 }
 
+/// A host that nobody knows under this name.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no host '{host}' ({cause}); is its name spelled right, and is it up?")]
+pub struct UnknownHost {
+    host: String,
+    cause: io::Error,
+}
+
 /// Why the address of a coordinator is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// No URL, or none of the right kind.
     #[error("'{0}' is no coordinator address; write http://HOST:PORT or https://HOST:PORT")]
     Malformed(String),
+    /// A URL that does not say on which port the coordinator listens.
+    #[error("'{0}' has no port; write it behind the host, as in http://HOST:PORT")]
+    NoPort(String),
     /// A URL for an encrypted connection, and nothing to know the coordinator by.
     #[error(
         "'{0}' asks for an encrypted connection; give the coordinator's CA with --ca, or write \
@@ -101,6 +111,9 @@ impl Dial {
         if uri.host().is_none_or(str::is_empty) || !matches!(uri.path(), "" | "/") {
             return Err(malformed());
         }
+        if uri.port_u16().is_none() {
+            return Err(AddressError::NoPort(url.to_owned()));
+        }
         let encryption = match (encrypted, credentials.encryption) {
             (false, None) => None,
             (false, Some(_)) => return Err(AddressError::Plain(url.to_owned())),
@@ -125,6 +138,23 @@ impl Dial {
             .keep_alive_while_idle(true);
         Ok(Dial { endpoint, interceptor: TokenInterceptor(credentials.token), encryption })
     }
+
+    /// Looks the host up, which may take a while: a name that nobody knows is no coordinator to wait for. Names that
+    /// cannot be looked up for now may be known later.
+    pub fn look_up(&self) -> Result<(), UnknownHost> {
+        let uri = self.endpoint.uri();
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        match getaddrinfo(Some(host), None, None) {
+            Err(cause) if is_unknown(cause.kind()) => {
+                Err(UnknownHost { host: host.to_owned(), cause: cause.into() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_unknown(kind: LookupErrorKind) -> bool {
+    matches!(kind, LookupErrorKind::NoName | LookupErrorKind::NoData)
 }
 
 impl Connector for Dial {
@@ -146,7 +176,7 @@ async fn encrypted(
     let connect = service_fn(move |uri: Uri| {
         let (encryption, name) = (encryption.clone(), name.clone());
         async move {
-            let port = uri.port_u16().unwrap_or(HTTPS_PORT);
+            let port = uri.port_u16().unwrap_or_default();
             let host = uri.host().unwrap_or_default();
             encryption.connect(host, port, name).await.map(TokioIo::new)
         }
@@ -208,7 +238,26 @@ mod tests {
                 "{bad}"
             );
         }
+        for bad in ["http://localhost", "http://10.0.0.1/", "http://[::1]", "https://host"] {
+            assert_eq!(Dial::new(bad).err(), Some(AddressError::NoPort(bad.to_owned())), "{bad}");
+        }
         let error = Dial::new("https://host:7070").expect_err("nobody to believe");
         assert_eq!(error, AddressError::NoAuthority("https://host:7070".to_owned()));
+    }
+
+    #[test]
+    fn hosts_are_looked_up_by_name_and_by_address() {
+        for known in ["http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"] {
+            Dial::new(known).expect("an address").look_up().expect(known);
+        }
+        let typo = Dial::new("http://no-such-host.invalid:1").expect("an address");
+        let sentence = typo.look_up().expect_err("a name that is never given").to_string();
+        assert!(sentence.contains("no host 'no-such-host.invalid'"), "{sentence}");
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_looked_up_for_now_is_waited_for() {
+        assert!(is_unknown(LookupErrorKind::NoName) && is_unknown(LookupErrorKind::NoData));
+        assert!(!is_unknown(LookupErrorKind::Again) && !is_unknown(LookupErrorKind::IO));
     }
 }

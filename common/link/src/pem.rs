@@ -8,6 +8,8 @@ use secrecy::zeroize::Zeroizing;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use crate::readers::refusal;
+
 /// The most bytes of a PEM file.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -15,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum PemError {
     /// The file cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
+    #[error("{} cannot be read: {}", path.display(), refusal(path, source, "give a PEM file"))]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -8,7 +8,7 @@ use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
 
-use crate::readers::readable_by_all;
+use crate::readers::{readable_by_all, refusal};
 
 /// The fewest characters of a token.
 pub const LEAST_TOKEN: usize = 16;
@@ -30,8 +30,9 @@ pub struct Token(SecretString);
 pub enum TokenError {
     /// The file cannot be read.
     #[error(
-        "the token file {} cannot be read: {source}; give a file that holds the shared token",
-        path.display()
+        "the token file {} cannot be read: {}",
+        path.display(),
+        refusal(path, source, "give a file that holds the shared token")
     )]
     Unreadable {
         /// The file.

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -21,19 +22,19 @@ pub struct Arguments {
     /// The certificate; `-` is standard input.
     file: PathBuf,
     /// How many threads play moves [default: all cores].
-    #[arg(long)]
+    #[arg(long, env = "JLPNS_THREADS")]
     threads: Option<NonZero<usize>>,
     /// About how much memory the positions may take, as 500MiB or 2GiB; more of them are spilled to disk.
-    #[arg(long, default_value = "1GiB", value_parser = size)]
+    #[arg(long, default_value = "1GiB", value_parser = size, env = "JLPNS_MEMORY")]
     memory: usize,
     /// Where to spill [default: the system's directory for temporary files].
-    #[arg(long)]
+    #[arg(long, env = "JLPNS_SCRATCH")]
     scratch: Option<PathBuf>,
     /// Write the numbers down as text as well, for readers that should be as small as possible; Connect Four.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "JLPNS_PLAIN")]
     plain: Option<PathBuf>,
     /// How to tell the result.
-    #[arg(long, value_enum, default_value_t = Output::Text)]
+    #[arg(long, value_enum, default_value_t = Output::Text, env = "JLPNS_OUTPUT")]
     output: Output,
 }
 
@@ -61,10 +62,11 @@ impl Progress for Bar {
     }
 }
 
-/// Checks the certificate, and tells what came of it. Gives the exit code.
-pub fn run(arguments: &Arguments) -> u8 {
+/// Checks the certificate, and tells what came of it; on a terminal with its progress, if that is to be shown. Gives
+/// the exit code.
+pub fn run(arguments: &Arguments, shows_progress: bool) -> u8 {
     let begun = Instant::now();
-    let result = checked(arguments);
+    let result = checked(arguments, shows_progress);
     let code = match &result {
         Ok(_) => 0,
         Err(error) => match error.downcast_ref() {
@@ -75,7 +77,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     tell(arguments, &result, begun.elapsed()).map_or(2, |()| code)
 }
 
-fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
+fn checked(arguments: &Arguments, shows_progress: bool) -> anyhow::Result<Proved> {
     let mut settings = Settings { memory: arguments.memory, ..Settings::default() };
     settings.threads = arguments.threads.unwrap_or(settings.threads);
     settings.scratch = arguments.scratch.clone().unwrap_or(settings.scratch);
@@ -84,10 +86,12 @@ fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
         Some("-") => Box::new(io::stdin()),
         _ => Box::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
     };
-    let Some(plain) = &arguments.plain else { return shown(input, &settings, None) };
+    let Some(plain) = &arguments.plain else {
+        return shown(input, &settings, shows_progress, None);
+    };
     let cannot = || format!("cannot write {}", plain.display());
     let mut output = BufWriter::new(File::create(plain).with_context(cannot)?);
-    let result = shown(input, &settings, Some(&mut Transcript::new(&mut output)));
+    let result = shown(input, &settings, shows_progress, Some(&mut Transcript::new(&mut output)));
     if result.is_err() {
         // What is not proved is not left to be read.
         fs::remove_file(plain).with_context(cannot)?;
@@ -99,9 +103,10 @@ fn checked(arguments: &Arguments) -> anyhow::Result<Proved> {
 fn shown(
     input: impl Read,
     settings: &Settings,
+    shows_progress: bool,
     reader: Option<&mut dyn Reader>,
 ) -> anyhow::Result<Proved> {
-    if !io::stderr().is_terminal() {
+    if !shows_progress || !io::stderr().is_terminal() {
         return Ok(check_for(input, settings, &mut (), reader)?);
     }
     let style = ProgressStyle::with_template(
@@ -144,9 +149,7 @@ fn tell(arguments: &Arguments, result: &anyhow::Result<Proved>, time: Duration) 
 
 /// A number of bytes, with B, KiB, MiB or GiB.
 fn size(text: &str) -> Result<usize, String> {
-    let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("B", 1)];
-    let found = units.iter().find_map(|(unit, bytes)| Some((text.strip_suffix(unit)?, *bytes)));
-    let bytes = found
-        .and_then(|(number, bytes)| number.trim_end().parse::<usize>().ok()?.checked_mul(bytes));
+    let bytes = text.trim().parse::<ByteSize>().ok();
+    let bytes = bytes.and_then(|ByteSize(bytes)| usize::try_from(bytes).ok());
     bytes.ok_or_else(|| format!("{text} is no size; 500MiB or 2GiB would be one"))
 }

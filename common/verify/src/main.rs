@@ -17,5 +17,5 @@ struct Command {
 }
 
 fn main() -> ExitCode {
-    run(&Command::parse().arguments).into()
+    run(&Command::parse().arguments, true).into()
 }

@@ -74,9 +74,9 @@ pub use examine::{Examined, Examiner};
 pub use findings::{FindingsError, Place};
 pub use ids::{LeaseId, ProofId, WorkerId};
 use jlpns_games::spec::MoveError;
-use jlpns_games::{Bounds, Threshold};
-use jlpns_search::SolvedPosition;
+use jlpns_games::{Bounds, Move, Threshold};
 use jlpns_search::answer::Proved;
+use jlpns_search::{EffortPair, Question, SolvedPosition};
 use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
@@ -88,7 +88,7 @@ pub use settings::SolveSettings;
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
 use snapshots::Snapshots;
-pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus};
+pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus, value_in_words};
 use tally::Tally;
 use top_level::{TopLevel, top_level};
 
@@ -191,6 +191,12 @@ impl Solve {
     /// by the rules. What is below claims is not in it.
     pub fn proof_tree(&self) -> Vec<SolvedPosition> {
         self.tree.proof_tree(self.belief.claims(), &self.answer(), self.belief.confirm())
+    }
+
+    /// What the tree knows of the position after `moves`, which are legal: what was asked, and the numbers of
+    /// each threshold of that. None if it is not in the tree.
+    pub fn efforts_after(&self, moves: &[Move]) -> Option<(Question, &[EffortPair])> {
+        Some((self.problem.question, self.tree.efforts_after(moves)?))
     }
 
     /// What can examine reports before they come to the solve.

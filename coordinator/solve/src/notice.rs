@@ -107,9 +107,9 @@ impl fmt::Display for Notice {
             }
             Notice::Alone { claims } => write!(
                 f,
-                "the answer rests on {claims} claims that only one machine has made, and no other \
-                 machine is there to confirm them: the coordinator searches them again itself. A \
-                 second machine would help; --confirm none would believe the one that there is"
+                "no second machine is connected that could confirm the answer (all workers of one \
+                 machine count as one), so the coordinator itself searches {claims} claims again \
+                 that it rests on; --confirm none leaves that out"
             ),
             Notice::Unconfirmed { claims } => {
                 write!(f, "the answer rests on {claims} claims that only one machine has made")

@@ -99,10 +99,6 @@ impl Problem {
 
     /// What a threshold is for, for people.
     pub fn threshold_name(&self, threshold: Threshold) -> String {
-        if usize::from(threshold.0) < self.scale.len() {
-            self.scale.name(Outcome(threshold.0)).to_owned()
-        } else {
-            format!("above {}", self.scale.name(self.scale.best()))
-        }
+        self.scale.threshold_name(threshold)
     }
 }

@@ -86,6 +86,7 @@ impl Solve {
             question: Question::Threshold(Threshold(wanted.place.1)),
             findings: found,
             elapsed,
+            at: self.tally.earlier_time + self.heard,
             proof,
         };
         self.belief.recheck_taken(number, Rechecker::Lease(report.lease));

@@ -63,6 +63,8 @@ pub struct Report {
     pub findings: Findings,
     /// The time that the sub-search took.
     pub elapsed: Duration,
+    /// How old the solve was, over all its lives.
+    pub at: Duration,
     /// The certificate that shows it, if one does.
     pub proof: Option<ProofId>,
 }
@@ -82,6 +84,8 @@ pub struct Snapshot {
     pub refused: u64,
     /// Time spent in sub-searches, over all slots.
     pub search_time: Duration,
+    /// How old the solve is, over all its lives.
+    pub time: Duration,
     /// How many reports found no room in the tree.
     pub without_room: u64,
     /// The best move of the last report about the root.

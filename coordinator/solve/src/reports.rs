@@ -146,8 +146,9 @@ impl Solve {
         if dispatch.scheduler.workers().nth(1).is_some() {
             dispatch.affinity.note(&moves, worker);
         }
+        let at = self.tally.earlier_time + self.heard;
         let report =
-            Report { machine, lease: id, moves, question, findings: found, elapsed, proof };
+            Report { machine, lease: id, moves, question, findings: found, elapsed, at, proof };
         let about = About { node, keys: Some(keys) };
         let report = Record::Report(report);
         self.ledger.add(report, Some((worker, id)), about, &mut self.actions);
@@ -266,6 +267,7 @@ impl Solve {
     /// Takes the claims of a report in, and folds it into the tree unless its machine is found out
     /// by them.
     fn believe(&mut self, number: u64, report: &Report, node: Option<NodeRef>, keys: Keys) {
+        self.tally.time = self.tally.time.max(report.at);
         let about = (&keys, &report.moves[..]);
         let first = report.question.thresholds().0;
         let by = match report.proof {

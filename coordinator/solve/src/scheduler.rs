@@ -133,7 +133,8 @@ impl Scheduler {
         self.leases.len() as u64
     }
 
-    /// How many leases ended because their worker was gone, silent or would not.
+    /// How many leases ended because their worker was gone, silent or would not; those that a draining
+    /// worker gave back are none of them.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -395,7 +396,9 @@ impl Scheduler {
     /// Takes a lease back; it is remembered as a former one.
     pub fn take_back(&mut self, lease_id: LeaseId, why: TakenBack) -> Option<Lease> {
         let lease = self.remove(lease_id)?;
+        let drains = self.workers.get(&lease.worker).is_some_and(|worker| worker.draining);
         match why {
+            TakenBack::WorkerLeft | TakenBack::Declined if drains => {}
             TakenBack::WorkerLeft | TakenBack::Expired | TakenBack::Declined => self.lost += 1,
             TakenBack::Stalled => {
                 self.stalled += 1;

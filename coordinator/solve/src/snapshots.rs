@@ -51,6 +51,7 @@ impl Solve {
             nodes: self.tally.nodes,
             refused: self.tally.refused,
             search_time: self.tally.search_time,
+            time: self.tally.time,
             without_room: self.tally.without_room,
             reported_most_proving: self.tally.reported_most_proving,
             machines: self.belief.machines().others().map(|(_, machine)| machine.clone()).collect(),

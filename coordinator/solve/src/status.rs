@@ -7,7 +7,7 @@ use jlpns_search::Effort;
 use serde::{Deserialize, Serialize};
 
 use super::scheduler::Worker;
-use super::{Solve, WorkerId, slot_time};
+use super::{LeaseId, Solve, WorkerId, slot_time};
 
 /// The state of a solve at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct SolveStatus {
     pub proved: Option<bool>,
     /// The value, once it is known.
     pub value: Option<String>,
+    /// The move on which the game ends, once it is known, if the outcomes tell these apart.
+    pub last_move: Option<u32>,
     /// The worst outcome that is still possible.
     pub lower: String,
     /// The best outcome that is still possible.
@@ -53,13 +55,16 @@ pub struct SolveStatus {
     pub nodes: u64,
     /// How many of them were created before this process took the solve up.
     pub earlier_nodes: u64,
+    /// How many of the jobs were reported before that.
+    pub earlier_jobs: u64,
     /// Jobs reported.
     pub jobs: u64,
     /// Jobs that are out.
     pub leased: u64,
     /// Jobs that became moot while they were out.
     pub cancelled: u64,
-    /// Leases taken back because their worker was gone, silent or would not.
+    /// Leases taken back because their worker was gone, silent or would not; what a draining worker
+    /// gives back does not count.
     pub leases_expired: u64,
     /// Leases taken back because their searches got no further.
     pub leases_stalled: u64,
@@ -93,18 +98,28 @@ pub struct SolveStatus {
     pub most_workers: u64,
     /// The workers that are connected.
     pub workers: Vec<WorkerStatus>,
-    /// Seconds since this process took the solve up.
+    /// Seconds that the solve took so far, over all processes.
     pub seconds: f64,
-    /// Seconds of these spent in sub-searches, over all slots.
+    /// Seconds spent in sub-searches of this process, over all slots.
     pub search_seconds: f64,
-    /// Seconds of these that slots were connected, over all slots.
+    /// Seconds that slots were connected to this process, over all slots.
     pub slot_seconds: f64,
 }
 
+/// A value as a sentence has it: `the value is win, on move 41`.
+pub fn value_in_words(value: &str, last_move: Option<u32>) -> String {
+    match last_move {
+        Some(last_move) => format!("the value is {value}, on move {last_move}"),
+        None => format!("the value is {value}"),
+    }
+}
+
 impl SolveStatus {
-    /// Nodes that sub-searches created for this process.
-    pub fn own_nodes(&self) -> u64 {
-        self.nodes.saturating_sub(self.earlier_nodes)
+    /// The root's effort numbers; if there are more than so many, only those of thresholds that are still open.
+    pub fn open_efforts(&self, many: usize) -> impl Iterator<Item = &RootEffort> {
+        let is_open = |effort: &RootEffort| effort.at_least != Some(0) && effort.less != Some(0);
+        let few = self.efforts.len() <= many;
+        self.efforts.iter().filter(move |effort| few || is_open(effort))
     }
 
     /// The share of the slots' time that was not spent in sub-searches, from 0 to 1.
@@ -201,7 +216,8 @@ impl Solve {
             sub_search: self.problem.settings.sub_search.to_string(),
             selection: self.problem.settings.selection.name().to_owned(),
             proved: self.end().and_then(|end| end.proved),
-            value: bounds.value().map(|value| self.problem.scale.name(value).to_owned()),
+            value: bounds.value().map(|value| self.problem.scale.value(value).to_owned()),
+            last_move: bounds.value().and_then(|value| self.problem.scale.last_move(value)),
             lower: self.problem.scale.name(bounds.lower).to_owned(),
             upper: self.problem.scale.name(bounds.upper).to_owned(),
             best_move: best_move.map(name),
@@ -223,6 +239,7 @@ impl Solve {
             shared_positions: self.sharing.told(),
             nodes: self.tally.nodes,
             earlier_nodes: self.tally.earlier_nodes,
+            earlier_jobs: self.tally.earlier_jobs,
             jobs: self.tally.jobs,
             leased: self.dispatch.scheduler.held(),
             cancelled: self.dispatch.scheduler.cancelled(),
@@ -262,7 +279,7 @@ impl Solve {
                 .workers()
                 .map(|(_, w)| self.worker_status(w, now))
                 .collect(),
-            seconds: now.as_secs_f64(),
+            seconds: (self.tally.earlier_time + now).as_secs_f64(),
             search_seconds: (self.tally.search_time + running)
                 .saturating_sub(self.tally.earlier_search_time)
                 .as_secs_f64(),
@@ -277,6 +294,13 @@ impl Solve {
             .scheduler
             .worker(worker)
             .is_some_and(|worker| worker.running > 0 && !worker.draining)
+    }
+
+    /// Whether a worker is to work on a lease: it holds it, and does not drain.
+    pub fn is_to_work_on(&self, worker: WorkerId, lease: LeaseId) -> bool {
+        let scheduler = &self.dispatch.scheduler;
+        scheduler.worker(worker).is_some_and(|worker| !worker.draining)
+            && scheduler.find(worker, lease).is_ok_and(|(_, held)| held)
     }
 
     /// How long a search of a job takes on average; no time before the first report.

@@ -15,9 +15,14 @@ pub struct Tally {
     pub nodes: u64,
     /// Time spent in sub-searches, over all slots.
     pub search_time: Duration,
-    /// How many of `nodes` and how much of `search_time` are of earlier lives of the solve.
+    /// How many of `jobs` and `nodes` and how much of `search_time` are of earlier lives of the solve.
+    pub earlier_jobs: u64,
     pub earlier_nodes: u64,
     pub earlier_search_time: Duration,
+    /// How old the solve was at the last report, over all its lives.
+    pub time: Duration,
+    /// How old it was when this life began.
+    pub earlier_time: Duration,
     /// Reports refused.
     pub refused: u64,
     /// Reports that came again.
@@ -37,6 +42,7 @@ impl Tally {
             jobs: snapshot.jobs,
             nodes: snapshot.nodes,
             search_time: snapshot.search_time,
+            time: snapshot.time,
             refused: snapshot.refused,
             without_room: snapshot.without_room,
             reported_most_proving: snapshot.reported_most_proving,
@@ -46,7 +52,10 @@ impl Tally {
 
     /// What was counted so far is of earlier lives.
     pub fn begin_a_life(&mut self) {
-        (self.earlier_nodes, self.earlier_search_time) = (self.nodes, self.search_time);
+        (self.earlier_jobs, self.earlier_nodes) = (self.jobs, self.nodes);
+        self.earlier_search_time = self.search_time;
+        // Journals of before times were kept have only those of searches.
+        self.earlier_time = if self.time.is_zero() { self.search_time } else { self.time };
     }
 
     /// Counts a job that was reported.

@@ -1,6 +1,7 @@
 //! A cluster in one thread: workers that join, work, fall silent, come back late, lie and leave,
 //! in an order that comes from a seed; and the checks that hold after every step.
 
+mod draining;
 mod many_outcomes;
 mod proved;
 mod records;

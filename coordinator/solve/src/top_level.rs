@@ -55,6 +55,8 @@ pub trait TopLevel: Send {
     fn most_proving_move(&self) -> Option<Move>;
     /// A move at the root that keeps what is proved of it, as far as the tree and the game tell.
     fn best_move(&self, proved: Proved) -> Option<Move>;
+    /// The numbers of the position after `moves`, one pair for each threshold asked, if it is in the tree.
+    fn efforts_after(&self, moves: &[Move]) -> Option<&[EffortPair]>;
     /// The size of the tree.
     fn size(&self) -> TreeSize;
     /// Selects a most-proving frontier node that is not leased.
@@ -214,6 +216,11 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let (question, children) = (self.graph.question(), self.graph.findings().children);
         let mut root = self.position(&self.prefix);
         known_best_move(self.graph.game(), &mut root, proved, question, &children)
+    }
+
+    fn efforts_after(&self, moves: &[Move]) -> Option<&[EffortPair]> {
+        let node = self.locate(moves)?;
+        Some(self.graph.efforts(node.id))
     }
 
     fn size(&self) -> TreeSize {

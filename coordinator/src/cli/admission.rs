@@ -10,6 +10,7 @@ use jlpns_link::readers::readable_by_all;
 use jlpns_link::token::Token;
 use tracing::warn;
 
+use super::values::Listen;
 use super::{CommandError, files};
 
 /// The most workers that can be asked for.
@@ -54,10 +55,11 @@ pub struct ReadAdmission {
 
 impl AdmissionFlags {
     /// Reads the files, and builds the admission to a coordinator that listens on `listen`.
-    pub fn admission(&self, listen: SocketAddr) -> Result<ReadAdmission, CommandError> {
+    pub fn admission(&self, listen: &Listen) -> Result<ReadAdmission, CommandError> {
         let bad = |error: &dyn std::error::Error| CommandError::BadInput(error.to_string());
         let mut warnings = Vec::new();
-        let is_reachable = !listen.ip().to_canonical().is_loopback();
+        let is_local = |address: &SocketAddr| address.ip().to_canonical().is_loopback();
+        let is_reachable = !listen.addresses.iter().all(is_local);
         let all_are_admitted = self.token_file.is_none() && self.client_ca.is_none();
         if is_reachable && all_are_admitted {
             if !self.insecure {

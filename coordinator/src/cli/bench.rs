@@ -5,6 +5,7 @@
 //! rounds.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -28,10 +29,12 @@ pub struct BenchFlags {
 
     /// How often each measurement is made
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = values::rounds)]
+    #[arg(env = "JLPNS_ROUNDS")]
     rounds: u32,
 
     /// Measure only what has this in its name, and the plain alpha-beta
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(env = "JLPNS_ONLY")]
     only: String,
 
     /// How the result is printed
@@ -81,6 +84,9 @@ const MEASURED: [Measured; 10] = [
     },
 ];
 
+/// A configuration file that sets nothing.
+const NO_FILE: &str = "/dev/null";
+
 /// The name of the baseline.
 const BASELINE: &str = "plain alpha-beta";
 
@@ -101,6 +107,7 @@ struct Row {
 #[derive(Deserialize)]
 struct Told {
     value: Option<String>,
+    last_move: Option<u32>,
     nodes: u64,
     seconds: f64,
 }
@@ -118,6 +125,11 @@ pub fn run(flags: &BenchFlags, games: &Games) -> Result<End, CommandError> {
     let specs: Vec<&str> = if flags.specs.is_empty() { GAMES.to_vec() } else { specs.collect() };
     let specs = specs.into_iter().map(|spec| values::spec(spec, games));
     let specs: Vec<GameSpec> = specs.collect::<Result<_, _>>()?;
+    if !MEASURED.iter().any(|measured| measured.name.contains(&flags.only)) {
+        let names = MEASURED.map(|measured| measured.name).join("; ");
+        let reason = format!("nothing that is measured has this in its name; there is: {names}");
+        return Err(CommandError::bad_value("--only", &flags.only, reason));
+    }
     let mut rows = Vec::new();
     for spec in &specs {
         rows.extend(measure(spec, flags)?);
@@ -165,6 +177,9 @@ fn measure(spec: &GameSpec, flags: &BenchFlags) -> anyhow::Result<Vec<Row>> {
 /// The baseline, in this process; `None` if it cannot solve this game.
 fn plain(spec: &GameSpec) -> Option<Measurement> {
     let AnyGame::Connect4(game) = spec.game() else { return None };
+    if spec.is_by_distance() {
+        return None;
+    }
     let begin = Instant::now();
     let solved = baseline::solve(game.width(), game.height()).ok()?;
     let seconds = begin.elapsed().as_secs_f64();
@@ -177,6 +192,11 @@ fn command(spec: &GameSpec, measured: &Measured) -> anyhow::Result<Measurement> 
     let program = std::env::current_exe().context("this program has no path")?;
     let mut command = Command::new(program);
     command.args(measured.args).args([spec.as_str(), "--output", "json"]);
+    // What is measured are the searches by these names and the defaults, whatever is set here.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_setting(name)) {
+        command.env_remove(name);
+    }
+    command.args(["--config", NO_FILE]);
     let ended = command.stdin(Stdio::null()).output().context("this program cannot be run")?;
     if !ended.status.success() {
         let why = String::from_utf8_lossy(&ended.stderr);
@@ -184,7 +204,16 @@ fn command(spec: &GameSpec, measured: &Measured) -> anyhow::Result<Measurement> 
     }
     let told: Told = serde_json::from_slice(&ended.stdout).context("no result was told")?;
     let value = told.value.context("no value was found")?;
+    let value = match told.last_move {
+        Some(last_move) => format!("{value} on move {last_move}"),
+        None => value,
+    };
     Ok(Measurement { value, nodes: told.nodes, seconds: told.seconds })
+}
+
+/// Whether this is the name of an environment variable that sets something.
+fn is_setting(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b"JLPNS_") || name == "RUST_LOG"
 }
 
 /// The median of the seconds.

@@ -346,7 +346,7 @@ struct Shown {
 impl Shown {
     fn show(&mut self, what: &str, many: u64) {
         let begun = self.begun;
-        self.progress.show_when_due(|_| {
+        self.progress.show_when_due(many, |_, _| {
             let seconds = begun.elapsed().as_secs_f64();
             format!("certificate: {} {what} in {seconds:.0} s", grouped(many))
         });

@@ -17,7 +17,7 @@ pub struct CertifyFlags {
     directory: PathBuf,
 
     /// The file to write
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", env = "JLPNS_OUT")]
     out: PathBuf,
 
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub struct CertifyFlags {
 /// Makes the certificate. What jobs have proved is in it as it is; what machines have only claimed is
 /// searched again here.
 pub fn run(flags: &CertifyFlags, games: &Games) -> Result<End, CommandError> {
-    let progress = Progress::start("info");
+    let progress = Progress::start();
     let (solve, proofs) = kept_solve(&flags.directory, games, flags.memory / 2)?;
     check(&flags.out, "--out", flags.size, &solve.settings().spec)?;
     if solve.end().is_none() {

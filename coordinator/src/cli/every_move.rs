@@ -11,19 +11,21 @@ use jlpns_search::{Algorithm, Initialisation, Question, TranspositionTable};
 use serde::Serialize;
 
 use super::interrupt::Interrupt;
-use super::output::{self, Output, grouped, rate};
+use super::output::{self, Output, grouped, pace, rate};
 use super::progress::Progress;
+use super::spec::SpecFlags;
 use super::{CommandError, End, values};
 use crate::many::ManyPositions;
 
 /// What `jlpns moves` is given.
 #[derive(Debug, clap::Args)]
 pub struct MovesFlags {
-    /// The game
-    spec: String,
+    #[command(flatten)]
+    spec: SpecFlags,
 
     /// Moves to play from SPEC before the position
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(env = "JLPNS_MOVES")]
     moves: String,
 
     /// How many searches to run at a time [default: one for each core]
@@ -49,6 +51,9 @@ pub struct MoveValue {
     pub mv: String,
     /// The value; null if the search for it was stopped.
     pub value: Option<String>,
+    /// The move on which the game ends, if the outcomes tell these apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_move: Option<u32>,
 }
 
 /// What is known of each move.
@@ -58,6 +63,8 @@ pub struct EveryMove {
     pub moves: Vec<MoveValue>,
     /// The value of the position, if that of each move is known.
     pub value: Option<String>,
+    /// The move on which the game ends, if the outcomes tell these apart.
+    pub last_move: Option<u32>,
     /// The first move of this value.
     pub best_move: Option<String>,
 }
@@ -69,6 +76,8 @@ struct MovesResult {
     position: String,
     moves: Vec<MoveValue>,
     value: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_move: Option<u32>,
     best_move: Option<String>,
     nodes: u64,
     seconds: f64,
@@ -76,14 +85,14 @@ struct MovesResult {
 
 /// Finds the value of every legal move and prints them.
 pub fn run(flags: &MovesFlags, games: &Games) -> Result<End, CommandError> {
-    let spec = values::spec(&flags.spec, games)?.with_memory(flags.memory / 8);
+    let spec = flags.spec.read(games)?.with_memory(flags.memory / 8);
     let moves = with_game!(spec.game(), game => values::moves(game, &flags.moves))?;
     let memory = flags.memory.saturating_sub(spec.memory());
     let table = TranspositionTable::with_bytes(memory).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
     let interrupt = Interrupt::listen(None)?;
-    let progress = Progress::start("info");
+    let progress = Progress::start();
     let nodes = AtomicU64::new(0);
     let slots = flags.slots.unwrap_or_else(values::cores);
     let searched = Searched { interrupt: &interrupt, progress: &progress, nodes: &nodes };
@@ -94,9 +103,10 @@ pub fn run(flags: &MovesFlags, games: &Games) -> Result<End, CommandError> {
     let position = with_game!(spec.game(), game => format_moves(game, &moves));
     match flags.output {
         Output::Json => {
-            let EveryMove { moves, value, best_move } = every;
+            let EveryMove { moves, value, last_move, best_move } = every;
             let spec = spec.to_string();
-            let result = MovesResult { spec, position, moves, value, best_move, nodes, seconds };
+            let result =
+                MovesResult { spec, position, moves, value, last_move, best_move, nodes, seconds };
             output::print_json(&result)?;
         }
         Output::Text => output::print_text(&format!(
@@ -159,10 +169,8 @@ pub fn every_move(
     let total = positions.len();
     many.search(positions.into_iter(), |found| {
         bounds.push(found.bounds);
-        progress.show_when_due(|elapsed| {
-            let nodes = searched.nodes.load(Ordering::Relaxed);
-            let seconds = elapsed.as_secs_f64();
-            format!("{} of {total} moves, {}", bounds.len(), rate(nodes, seconds))
+        progress.show_when_due(searched.nodes.load(Ordering::Relaxed), |_, a_second| {
+            format!("{} of {total} moves, {}", bounds.len(), pace(a_second, "nodes"))
         });
         ControlFlow::Continue(())
     })?;
@@ -176,13 +184,21 @@ pub fn every_move(
         Player::Max => all.into_iter().max(),
         Player::Min => all.into_iter().min(),
     });
-    let name = |outcome: Outcome| scale.name(outcome).to_owned();
+    let value_of = |outcome: Outcome| scale.value(outcome).to_owned();
+    let last_move_of = |outcome: Outcome| scale.last_move(outcome);
     let best_move = best.and_then(|best| values.iter().position(|&value| value == Some(best)));
     let moves = names.iter().cloned().zip(&values);
     Ok(EveryMove {
-        value: best.map(name),
+        value: best.map(value_of),
+        last_move: best.and_then(last_move_of),
         best_move: best_move.map(|place| names[place].clone()),
-        moves: moves.map(|(mv, value)| MoveValue { mv, value: value.map(name) }).collect(),
+        moves: moves
+            .map(|(mv, outcome)| MoveValue {
+                mv,
+                value: outcome.map(value_of),
+                last_move: outcome.and_then(last_move_of),
+            })
+            .collect(),
     })
 }
 
@@ -216,11 +232,18 @@ impl EveryMove {
     /// A table for people.
     pub fn table(&self) -> String {
         let width = self.moves.iter().map(|known| known.mv.len()).max().unwrap_or(0).max(4);
-        let mut lines = vec![format!("{:width$}  value", "move")];
+        let of_distance = self.moves.iter().any(|known| known.last_move.is_some());
+        let of_distance = if of_distance { "  last move" } else { "" };
+        let mut lines = vec![format!("{:width$}  value{of_distance}", "move")];
         lines.extend(self.moves.iter().map(|known| {
-            let is_best = self.value.is_some() && known.value == self.value;
+            let is_best = self.value.is_some()
+                && (&known.value, known.last_move) == (&self.value, self.last_move);
             let best = if is_best { "  best" } else { "" };
-            format!("{:width$}  {}{best}", known.mv, known.value.as_deref().unwrap_or("open"))
+            let value = known.value.as_deref().unwrap_or("open");
+            match known.last_move {
+                Some(last_move) => format!("{:width$}  {value:5}  {last_move:9}{best}", known.mv),
+                None => format!("{:width$}  {value}{best}", known.mv),
+            }
         }));
         lines.join("\n")
     }

@@ -5,14 +5,17 @@
 //! to its group.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tracing::warn;
+
+use super::terminal;
 
 /// The exit code of a run that is ended at once: stopped unsolved.
 const ABORTED: i32 = 3;
@@ -30,15 +33,19 @@ pub struct Interrupt {
 
 /// Since when the run is to stop, if it is.
 #[derive(Clone, Debug, Default)]
-struct Asked(Arc<Mutex<Option<Instant>>>);
+struct Asked(Arc<watch::Sender<Option<Instant>>>);
 
 impl Asked {
     fn since(&self) -> Option<Instant> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.borrow()
     }
 
     fn note(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(Instant::now);
+        self.0.send_if_modified(|since| {
+            let is_first = since.is_none();
+            since.get_or_insert_with(Instant::now);
+            is_first
+        });
     }
 }
 
@@ -52,7 +59,10 @@ impl Interrupt {
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 match heard.since() {
-                    Some(since) if since.elapsed() >= ONE_SIGNAL => std::process::exit(ABORTED),
+                    Some(since) if since.elapsed() >= ONE_SIGNAL => {
+                        terminal::clear_at_once();
+                        std::process::exit(ABORTED)
+                    }
                     Some(_) => {}
                     None if signal == SIGTERM || !warns => heard.note(),
                     None => {}
@@ -62,17 +72,18 @@ impl Interrupt {
         Ok(Interrupt { asked, warning })
     }
 
+    /// The same for a run that has nothing to lose any more: the first Ctrl-C stops it.
+    pub fn without_warning(&self) -> Interrupt {
+        Interrupt { warning: None, ..self.clone() }
+    }
+
     /// Is there when the run is to stop. Must be called within a runtime.
     pub fn asked(&self) -> io::Result<impl Future<Output = ()> + Send + 'static + use<>> {
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        // A signal from before these two lines is in the flag; one from after them reaches the streams.
-        let asked_before = self.is_asked();
+        // The thread that listens tells all that stops the run at once, whenever it came.
+        let mut told = self.asked.0.subscribe();
         let Interrupt { asked, mut warning } = self.clone();
         Ok(async move {
-            if asked_before {
-                return;
-            }
             let mut warned = None::<Instant>;
             loop {
                 tokio::select! {
@@ -84,7 +95,7 @@ impl Interrupt {
                         None if warned.is_some_and(|at| at.elapsed() < ONE_SIGNAL) => {}
                         None => break,
                     },
-                    _ = terminate.recv() => break,
+                    _ = told.wait_for(Option::is_some) => break,
                 }
             }
             asked.note();

@@ -65,12 +65,16 @@ impl KeepingFlags {
         }
         if taken.resumed {
             let status = taken.solve.status(Duration::ZERO);
-            info!(
-                "going on with the solve in {}: {} jobs, {} nodes in the tree",
-                directory.display(),
-                grouped(status.jobs),
-                grouped(status.tree_nodes)
-            );
+            let shown = directory.display();
+            if taken.solve.end().is_some() {
+                info!("the solve in {shown} has ended before: nothing is searched again");
+            } else {
+                info!(
+                    "going on with the solve in {shown}: {} jobs, {} nodes in the tree",
+                    grouped(status.jobs),
+                    grouped(status.tree_nodes)
+                );
+            }
         }
         config.solve_id = taken.solve_id;
         // An earlier run may have kept some.

@@ -31,20 +31,21 @@ struct InitFlags {
 
     /// A name under which workers reach the coordinator, beside localhost and this machine's; may
     /// be given again
-    #[arg(long = "name", value_name = "NAME")]
+    #[arg(long = "name", value_name = "NAME", env = "JLPNS_KEYS_NAME", value_delimiter = ',')]
     names: Vec<String>,
 
     /// An address under which workers reach the coordinator, beside 127.0.0.1 and ::1; may be
     /// given again
-    #[arg(long = "ip", value_name = "ADDRESS")]
+    #[arg(long = "ip", value_name = "ADDRESS", env = "JLPNS_KEYS_IP", value_delimiter = ',')]
     addresses: Vec<IpAddr>,
 
     /// A worker that gets a certificate of its own; may be given again
-    #[arg(long = "worker", value_name = "NAME", default_value = WORKER)]
+    #[arg(long = "worker", value_name = "NAME", default_value = WORKER, env = "JLPNS_KEYS_WORKER")]
+    #[arg(value_delimiter = ',')]
     workers: Vec<String>,
 
     /// How many days the certificates are valid
-    #[arg(long, value_name = "N", default_value = "825")]
+    #[arg(long, value_name = "N", default_value = "825", env = "JLPNS_KEYS_DAYS")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=36_500), allow_hyphen_values = true)]
     days: u32,
 }

@@ -6,6 +6,7 @@
 //! - `resume`: `jlpns resume`, which goes on with a solve.
 //! - `search`: `jlpns search`, one search in this process.
 //! - `every_move`: `jlpns moves`, what each move of a position is worth; `positions`: many positions.
+//! - `explore`: `jlpns explore`, a game looked at move by move.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
 //! - `bench`: `jlpns bench`, the standard measurements.
 //! - `best_line`: the best move and the line of what has been solved.
@@ -14,10 +15,11 @@
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
+//! - `config`: `jlpns config`, and how the settings of all commands are read.
 //! - `shell`: `jlpns completions` and `jlpns man`.
 //! - `values`: how the values of flags are read.
 //! - `output`: results on stdout, as JSON and as text.
-//! - `progress`: progress on stderr.
+//! - `progress`: progress on stderr; `terminal`: the log, and the line of progress below it.
 //! - `interrupt`: what Ctrl-C and SIGTERM do.
 
 mod admission;
@@ -26,9 +28,11 @@ mod bench;
 mod best_line;
 mod certificate;
 mod certify;
+mod config;
 mod confirm;
 mod constants;
 mod every_move;
+mod explore;
 mod files;
 mod health;
 mod interrupt;
@@ -45,7 +49,9 @@ mod settings;
 mod shell;
 mod simulate;
 mod solve;
+mod spec;
 mod status;
+mod terminal;
 mod values;
 mod verify;
 mod workers;
@@ -55,6 +61,10 @@ use std::process::ExitCode;
 
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use jlpns_games::spec::Games;
+use jlpns_link::causes::with_causes;
+use jlpns_shell::common::CommonFlags;
+use jlpns_shell::file::ConfigFile;
+use jlpns_shell::layers::{Layered, Refused};
 
 /// Exact values of two-player games by proof-number search, on one machine or on a cluster.
 ///
@@ -64,6 +74,9 @@ use jlpns_games::spec::Games;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    common: CommonFlags,
 }
 
 #[derive(Debug, Subcommand)]
@@ -78,6 +91,8 @@ enum Command {
     Search(search::SearchFlags),
     /// Find the value of every legal move of a position
     Moves(every_move::MovesFlags),
+    /// Look at a game, or at what a solve has left in a directory, move by move; play against it
+    Explore(explore::ExploreFlags),
     /// Show how a solve speeds up with the number of workers, without having them: real searches in
     /// virtual time
     Simulate(simulate::SimulateFlags),
@@ -95,6 +110,8 @@ enum Command {
     Health(health::HealthFlags),
     /// Make the token, the certificates and the keys of a lab
     Keys(keys::KeysFlags),
+    /// Print which settings are in force, and where each comes from
+    Config(config::ConfigFlags),
     /// Print the completions of a shell: source them, or put them where it looks
     Completions(shell::CompletionsFlags),
     /// Write the manual pages to a directory
@@ -130,6 +147,8 @@ impl From<End> for ExitCode {
 enum CommandError {
     /// The user's input, in one sentence: what is wrong and what would be right.
     BadInput(String),
+    /// Usage that clap has refused, or a configuration file; or help that was asked for.
+    Refused(Refused),
     /// Anything else.
     Failed(anyhow::Error),
 }
@@ -173,24 +192,62 @@ fn commands(games: &Games) -> clap::Command {
 /// Reads the arguments of the process, runs the command and prints what there is to print. Games can
 /// be named that are in this list.
 pub fn run(games: &Games) -> End {
-    let mut commands = commands(games);
-    let read = commands.try_get_matches_from_mut(std::env::args_os());
-    let read = read.and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match read.map_err(|error| error.format(&mut commands)) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are asked for, and are no errors. If even this cannot be printed,
-            // there is nobody left to tell.
-            let _ = error.print();
-            return if error.use_stderr() { End::BadInput } else { End::Solved };
-        }
+    let (layered, file) = match config::program(games).read(std::env::args_os().collect()) {
+        Ok(read) => read,
+        Err(refused) => return if refused.tell() { End::BadInput } else { End::Solved },
     };
-    let result = match cli.command {
+    let result = run_command(&layered, file.as_ref(), games);
+    // Whatever came of it, it leaves nothing on the terminal.
+    terminal::clear();
+    match result {
+        Ok(end) => end,
+        Err(CommandError::BadInput(sentence)) => {
+            eprintln!("error: {sentence}");
+            End::BadInput
+        }
+        Err(CommandError::Failed(error)) => {
+            eprintln!("error: {}", with_causes(error.as_ref()));
+            End::Failed
+        }
+        Err(CommandError::Refused(refused)) => {
+            if refused.tell() {
+                End::BadInput
+            } else {
+                End::Solved
+            }
+        }
+    }
+}
+
+fn run_command(
+    layered: &Layered,
+    file: Option<&ConfigFile>,
+    games: &Games,
+) -> Result<End, CommandError> {
+    let refused = |error: clap::Error| {
+        CommandError::Refused(Refused::Usage(error.format(&mut commands(games)), None))
+    };
+    let cli = Cli::from_arg_matches(&layered.matches).map_err(refused)?;
+    let usual = match &cli.command {
+        // A line would be written over the board.
+        Command::Explore(flags) if flags.is_on_screen() => "off",
+        Command::Explore(_) => "warn",
+        // That the worker comes and goes is no news there: only what this binary itself says.
+        Command::Solve(_) | Command::Resume(_) | Command::Simulate(_) => {
+            "warn,jlpns_coordinator::cli=info"
+        }
+        _ => "info",
+    };
+    if !matches!(cli.command, Command::Resume(_)) {
+        terminal::start_log(&layered.settings, usual)?;
+    }
+    match cli.command {
         Command::Solve(flags) => solve::run(&flags, games),
-        Command::Resume(flags) => resume::run(&flags, games),
+        Command::Resume(flags) => resume::run(&flags, &cli.common, &layered.settings, usual, games),
         Command::Serve(flags) => serve::run(&flags, games),
         Command::Search(flags) => search::run(&flags, games),
         Command::Moves(flags) => every_move::run(&flags, games),
+        Command::Explore(flags) => explore::run(&flags, games),
         Command::Simulate(flags) => simulate::run(&flags, games),
         Command::Bench(flags) => bench::run(&flags, games),
         Command::Certify(flags) => certify::run(&flags, games),
@@ -199,18 +256,8 @@ pub fn run(games: &Games) -> End {
         Command::Workers(flags) => workers::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),
+        Command::Config(flags) => config::run(&flags, file, games),
         Command::Completions(flags) => shell::completions(&flags, games),
         Command::Man(flags) => shell::man(&flags, games),
-    };
-    match result {
-        Ok(end) => end,
-        Err(CommandError::BadInput(sentence)) => {
-            eprintln!("error: {sentence}");
-            End::BadInput
-        }
-        Err(CommandError::Failed(error)) => {
-            eprintln!("error: {error:#}");
-            End::Failed
-        }
     }
 }

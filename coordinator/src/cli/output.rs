@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use jlpns_games::{Bounds, Goal, OutcomeScale};
+use jlpns_games::{Bounds, Goal, OutcomeScale, Threshold};
 use jlpns_search::{Algorithm, EffortPair};
-use jlpns_solve::SolveStatus;
+use jlpns_solve::{SolveStatus, value_in_words};
 use serde::Serialize;
 
 use super::best_line::BestLine;
+use super::terminal;
 
 /// How a result is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -26,7 +27,7 @@ pub struct Answer {
     pub spec: String,
     /// The moves after it, by their names.
     pub moves: String,
-    /// The algorithm.
+    /// The algorithm; of a solve `job-level-gpns` or `job-level-pns`, whose jobs run the sub-search.
     pub algorithm: String,
     /// The goal in its standard form, if there is one.
     pub goal: Option<String>,
@@ -35,6 +36,9 @@ pub struct Answer {
     pub proved: Option<bool>,
     /// The value from Max's view, once it is known.
     pub value: Option<String>,
+    /// The move on which the game ends, if the outcomes tell these apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_move: Option<u32>,
     /// The worst value for Max that is still possible.
     pub lower: String,
     /// The best value for Max that is still possible.
@@ -85,7 +89,8 @@ impl Answer {
             algorithm: asked.algorithm.to_owned(),
             goal: asked.goal.map(|goal| goal.display(scale).to_string()),
             proved,
-            value: bounds.value().map(|outcome| scale.name(outcome).to_owned()),
+            value: bounds.value().map(|outcome| scale.value(outcome).to_owned()),
+            last_move: bounds.value().and_then(|outcome| scale.last_move(outcome)),
             lower: scale.name(bounds.lower).to_owned(),
             upper: scale.name(bounds.upper).to_owned(),
             best_move: None,
@@ -110,10 +115,11 @@ impl Answer {
         Answer {
             spec: status.spec.clone(),
             moves: status.moves.clone(),
-            algorithm: top_level.name().to_owned(),
+            algorithm: format!("job-level-{}", top_level.name()),
             goal: status.goal.clone(),
             proved,
             value: status.value.clone(),
+            last_move: status.last_move,
             lower: status.lower.clone(),
             upper: status.upper.clone(),
             best_move: status.best_move.clone(),
@@ -153,7 +159,7 @@ impl Answer {
             moves => format!("{} after {moves}", self.spec),
         };
         let bounds = match &self.value {
-            Some(value) => format!("the value is {value}"),
+            Some(value) => value_in_words(value, self.last_move),
             None => format!("the value is between {} and {}", self.lower, self.upper),
         };
         match (&self.goal, self.proved) {
@@ -166,11 +172,23 @@ impl Answer {
     }
 }
 
-/// Proof and disproof numbers of each threshold asked: `12/7 3/40`.
-pub fn efforts(efforts: &[EffortPair]) -> String {
-    let pairs: Vec<String> =
-        efforts.iter().map(|pair| format!("{}/{}", pair.proof, pair.disproof)).collect();
-    pairs.join(" ")
+/// The most thresholds whose numbers are shown in a line.
+pub const THRESHOLDS_SHOWN: usize = 4;
+
+/// Proof and disproof numbers of each threshold asked, from the first: `12/7 3/40`. If there are too many for a line,
+/// those of the lowest and of the highest that is still open, with their names: `draw 12/7, win-23 3/40`.
+pub fn efforts(scale: &OutcomeScale, first: Threshold, efforts: &[EffortPair]) -> String {
+    let numbers = |pair: &EffortPair| format!("{}/{}", pair.proof, pair.disproof);
+    if efforts.len() <= THRESHOLDS_SHOWN {
+        return efforts.iter().map(numbers).collect::<Vec<_>>().join(" ");
+    }
+    let mut open = efforts.iter().enumerate().filter(|(_, pair)| !pair.is_solved());
+    let named = |(index, pair): (usize, &EffortPair)| {
+        let threshold = Threshold(first.0 + index as u8);
+        format!("{} {}", scale.threshold_name(threshold), numbers(pair))
+    };
+    let (lowest, highest) = (open.next(), open.next_back());
+    lowest.into_iter().chain(highest).map(named).collect::<Vec<_>>().join(", ")
 }
 
 /// An effort number that is infinite if it is not there.
@@ -185,7 +203,7 @@ pub fn print_json(result: &impl Serialize) -> anyhow::Result<()> {
 
 /// Writes lines to stdout. A reader who has gone away is no failure of the search.
 pub fn print_text(text: &str) -> anyhow::Result<()> {
-    match writeln!(std::io::stdout().lock(), "{text}") {
+    match terminal::without_line(|| writeln!(std::io::stdout().lock(), "{text}")) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
     }
@@ -211,8 +229,12 @@ pub fn rate(nodes: u64, seconds: f64) -> String {
 
 /// How many of something a second, in a unit that is easy to read.
 pub fn rate_of(count: u64, what: &str, seconds: f64) -> String {
-    let rate = if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
-    match rate {
+    pace(if seconds > 0.0 { count as f64 / seconds } else { 0.0 }, what)
+}
+
+/// So many of something a second, in a unit that is easy to read.
+pub fn pace(a_second: f64, what: &str) -> String {
+    match a_second {
         r if r >= 1e6 => format!("{:.1} M {what}/s", r / 1e6),
         r if r >= 1e3 => format!("{:.1} k {what}/s", r / 1e3),
         r => format!("{r:.0} {what}/s"),

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::best_line::LineFlags;
 use super::interrupt::Interrupt;
-use super::output::{self, Answer, Asked, Output, grouped, rate};
+use super::output::{self, Answer, Asked, Output, grouped, pace};
 use super::progress::Progress;
 use super::{CommandError, End};
 use crate::many::{ManyPositions, SearchedPosition};
@@ -26,7 +26,7 @@ use crate::many::{ManyPositions, SearchedPosition};
 pub struct PositionsFlags {
     /// Answer many positions: one a line of this file ('-' is the standard input), as moves from SPEC; what
     /// follows a '#' is a comment
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", env = "JLPNS_POSITIONS")]
     positions: Option<PathBuf>,
 }
 
@@ -83,7 +83,7 @@ impl ManyAsked<'_> {
         let spec = self.spec;
         let scale = with_game!(spec.game(), game => game.scale());
         let interrupt = Interrupt::listen(None)?;
-        let mut progress = Progress::start("info");
+        let mut progress = Progress::start();
         let (nodes, is_bad) = (AtomicU64::new(0), AtomicBool::new(false));
         let numbers = Mutex::new(std::collections::VecDeque::new());
         let lock = || numbers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,9 +132,8 @@ impl ManyAsked<'_> {
                 }
                 Ok(())
             });
-            progress.show_when_due(|elapsed| {
-                let (nodes, seconds) = (nodes.load(Ordering::Relaxed), elapsed.as_secs_f64());
-                format!("{} positions, {}", grouped(answered), rate(nodes, seconds))
+            progress.show_when_due(nodes.load(Ordering::Relaxed), |_, a_second| {
+                format!("{} positions, {}", grouped(answered), pace(a_second, "nodes"))
             });
             failure = printed.err();
             if failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -193,7 +192,10 @@ impl ManyAsked<'_> {
 /// A line for people: the moves, what is known, and the best move.
 fn row(answer: &Answer) -> String {
     let known = match (&answer.goal, answer.proved, &answer.value) {
-        (_, _, Some(value)) => value.clone(),
+        (_, _, Some(value)) => match answer.last_move {
+            Some(last_move) => format!("{value} {last_move}"),
+            None => value.clone(),
+        },
         (Some(goal), Some(proved), None) => {
             format!("{goal} {}", if proved { "proved" } else { "disproved" })
         }

@@ -8,7 +8,7 @@ use super::best_line::{BestLine, LineFlags};
 use super::certificate::{Certificate, Known};
 use super::every_move::{EveryMove, MoveValue};
 use super::interrupt::Interrupt;
-use super::output::{self, Answer, Output, effort, grouped, rate};
+use super::output::{self, Answer, Output, THRESHOLDS_SHOWN, effort, grouped, pace, rate};
 use super::progress::Progress;
 use crate::driver::DriverHandle;
 
@@ -54,29 +54,41 @@ pub fn rests_on(claims: u64, confirmed: u64) -> String {
     )
 }
 
-/// Shows the progress of a running solve, until it has ended.
-pub async fn follow(driver: DriverHandle, progress: Progress) {
-    // A short solve shows nothing.
-    let mut due = tokio::time::interval(progress.interval());
-    due.tick().await;
-    loop {
-        due.tick().await;
-        let Ok(status) = driver.status().await else { return };
-        progress.show(line(&status));
+/// How many jobs there were, and of which search: what earlier starts searched with is not known.
+pub fn jobs(status: &SolveStatus) -> String {
+    let (all, sub_search) = (grouped(status.jobs), &status.sub_search);
+    match (status.earlier_jobs, status.jobs - status.earlier_jobs.min(status.jobs)) {
+        (0, _) => format!("{all} jobs of {sub_search}"),
+        (_, 0) => format!("{all} jobs before this start"),
+        (_, own) => {
+            format!("{all} jobs, {} of them of {sub_search} since this start", grouped(own))
+        }
     }
 }
 
-fn line(status: &SolveStatus) -> String {
+/// Shows the progress of a running solve, until it has ended.
+pub async fn follow(driver: DriverHandle, mut progress: Progress) {
+    // A short solve shows nothing.
+    let mut looks = tokio::time::interval(progress.looks());
+    looks.tick().await;
+    loop {
+        looks.tick().await;
+        let Ok(status) = driver.status().await else { return };
+        progress.show_when_due(status.nodes, |_, a_second| line(&status, a_second));
+    }
+}
+
+fn line(status: &SolveStatus, a_second: f64) -> String {
     let root: Vec<String> = status
-        .efforts
-        .iter()
+        .open_efforts(THRESHOLDS_SHOWN)
+        .take(THRESHOLDS_SHOWN)
         .map(|e| format!("{} {}/{}", e.outcome, effort(e.at_least), effort(e.less)))
         .collect();
     let slots: u32 = status.workers.iter().map(|worker| worker.slots).sum();
     format!(
         "{:.0} s, {}, {} jobs done, {} out on {slots} slots; tree {} nodes; root {}",
         status.seconds,
-        rate(status.own_nodes(), status.seconds),
+        pace(a_second, "nodes"),
         grouped(status.jobs),
         status.leased,
         grouped(status.tree_nodes),
@@ -172,23 +184,27 @@ fn text(result: &SolveResult, status: &SolveStatus) -> String {
         0 => String::new(),
         earlier => format!(" ({} of them before this start)", grouped(earlier)),
     };
+    let (headline, moves) = (result.answer.headline(), result.answer.moves_for_people());
     let rests = result.claims.zip(result.claims_confirmed);
     let rests = rests
         .map_or(String::new(), |(claims, confirmed)| format!("\n{}", rests_on(claims, confirmed)));
+    if result.jobs > 0 && result.jobs == status.earlier_jobs && result.workers == 0 {
+        let (jobs, nodes) = (grouped(result.jobs), grouped(result.nodes));
+        return format!(
+            "{headline}{moves}\n{jobs} jobs and {nodes} nodes before this start, none since{rests}"
+        );
+    }
     format!(
-        "{}{}\n{} jobs of {} by {} worker{} ({} cancelled, {} leases expired), {} nodes{earlier}, \
+        "{headline}{moves}\n{} by {} worker{} ({} cancelled, {} leases expired), {} nodes{earlier}, \
          {:.1} s, {}, overhead {:.1} %{rests}",
-        result.answer.headline(),
-        result.answer.moves_for_people(),
-        grouped(result.jobs),
-        status.sub_search,
+        jobs(status),
         result.workers,
         if result.workers == 1 { "" } else { "s" },
         grouped(result.cancelled),
         result.leases_expired,
         grouped(result.nodes),
         result.seconds,
-        rate(status.own_nodes(), result.seconds),
+        rate(result.nodes, result.seconds),
         result.overhead * 100.0,
     )
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use bytesize::ByteSize;
 use jlpns_games::spec::{Games, format_moves, position_after};
-use jlpns_games::{Bounds, Game, with_game};
+use jlpns_games::{Bounds, Game, OutcomeScale, Threshold, with_game};
 use jlpns_search::answer::{Proved, learn_children};
 use jlpns_search::search::{Observer, SearchSettings, Statistics, Stopped, Store, search_any};
 use jlpns_search::{Algorithm, Findings, Initialisation, Question, TranspositionTable};
@@ -13,16 +13,17 @@ use serde::Serialize;
 use super::best_line::LineFlags;
 use super::constants::ConstantFlags;
 use super::interrupt::Interrupt;
-use super::output::{self, Answer, Asked, Output, grouped, rate};
+use super::output::{self, Answer, Asked, Output, grouped, pace, rate};
 use super::positions::{ManyAsked, PositionsFlags};
 use super::progress::Progress;
+use super::spec::SpecFlags;
 use super::{CommandError, End, values};
 
 /// What `jlpns search` is given.
 #[derive(Debug, clap::Args)]
 pub struct SearchFlags {
-    /// The game
-    spec: String,
+    #[command(flatten)]
+    spec: SpecFlags,
 
     /// The search to run [default: the fastest, alpha-beta]
     #[arg(long, value_name = "NAME", env = "JLPNS_ALGORITHM")]
@@ -36,6 +37,7 @@ pub struct SearchFlags {
 
     /// Moves to play from SPEC before the search
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(env = "JLPNS_MOVES")]
     moves: String,
 
     /// Whether best-first searches keep one node a way to a position, or one node a position
@@ -48,7 +50,7 @@ pub struct SearchFlags {
     init: Option<Initialisation>,
 
     /// Stop when this many nodes have been created
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, env = "JLPNS_MAX_NODES")]
     #[arg(value_parser = values::node_count)]
     max_nodes: Option<u64>,
 
@@ -109,7 +111,7 @@ struct SearchResult {
 
 /// Runs the search and prints its result.
 pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
-    let spec = values::spec(&flags.spec, games)?.with_memory(flags.memory / 8);
+    let spec = flags.spec.read(games)?.with_memory(flags.memory / 8);
     let scale = with_game!(spec.game(), game => game.scale());
     let goal = values::goal(scale, flags.goal.as_deref())?;
     let played = with_game!(spec.game(), game => values::moves(game, &flags.moves))?;
@@ -138,8 +140,12 @@ pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
             output: flags.output,
         });
     }
-    let mut watch =
-        SearchProgress { interrupt: Interrupt::listen(None)?, progress: Progress::start("info") };
+    let mut watch = SearchProgress {
+        scale,
+        first: question.thresholds().0,
+        interrupt: Interrupt::listen(None)?,
+        progress: Progress::start(),
+    };
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
@@ -214,20 +220,23 @@ fn text(result: &SearchResult, stopped: Option<Stopped>, flags: &SearchFlags) ->
 }
 
 /// Shows the progress of a search, and stops it on a signal.
-struct SearchProgress {
+struct SearchProgress<'a> {
+    scale: &'a OutcomeScale,
+    /// The first threshold that is asked.
+    first: Threshold,
     interrupt: Interrupt,
     progress: Progress,
 }
 
-impl Observer for SearchProgress {
+impl Observer for SearchProgress<'_> {
     fn observe(&mut self, nodes: u64, findings: &dyn Fn() -> Findings) -> ControlFlow<()> {
-        self.progress.show_when_due(|elapsed| {
+        self.progress.show_when_due(nodes, |elapsed, a_second| {
             let seconds = elapsed.as_secs_f64();
-            let efforts = output::efforts(&findings().efforts);
+            let efforts = output::efforts(self.scale, self.first, &findings().efforts);
             format!(
                 "{seconds:.0} s, {} nodes, {}; root {efforts}",
                 grouped(nodes),
-                rate(nodes, seconds)
+                pace(a_second, "nodes")
             )
         });
         if self.interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,12 +1,12 @@
 //! `jlpns serve`: the coordinator of a cluster.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
 use jlpns_games::spec::Games;
 use jlpns_solve::belief::Confirm;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 use tracing::info;
 
 use super::admission::AdmissionFlags;
@@ -19,7 +19,11 @@ use super::progress::Progress;
 use super::report::Report;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
-use crate::serve::serve_behind;
+use crate::serve::{Served, serve_behind};
+
+/// How long a coordinator stays whose solve had ended before: workers may be about to start, as in
+/// a cluster that is started whole.
+const LINGER: Duration = Duration::from_secs(15);
 
 /// What `jlpns serve` is given.
 #[derive(Debug, clap::Args)]
@@ -30,10 +34,11 @@ pub struct ServeFlags {
     #[command(flatten)]
     keeping: KeepingFlags,
 
-    /// Where workers connect; port 0 takes any free one, and the log says which
+    /// Where workers connect, by a name or an address of this machine; port 0 takes any free one, and
+    /// the log says which
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070", env = "JLPNS_LISTEN")]
     #[arg(value_parser = values::listen, allow_hyphen_values = true)]
-    listen: SocketAddr,
+    listen: String,
 
     /// How much memory the top-level tree may take
     #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
@@ -54,6 +59,12 @@ pub struct ServeFlags {
     #[arg(long, value_name = "SECONDS", default_value = "120", env = "JLPNS_STALL")]
     #[arg(value_parser = values::seconds, allow_hyphen_values = true)]
     stall: Duration,
+
+    /// Stay so many seconds after the end, to tell workers that come late of it [default: 15 if the
+    /// solve had ended before this start, else 0]
+    #[arg(long, value_name = "SECONDS", env = "JLPNS_LINGER", allow_hyphen_values = true)]
+    #[arg(value_parser = values::seconds_or_none)]
+    linger: Option<Duration>,
 
     #[command(flatten)]
     confirm: ConfirmFlags,
@@ -103,25 +114,30 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     settings.share = flags.share;
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
-    let read = flags.admission.admission(flags.listen)?;
+    let listen = values::look_up(&flags.listen)?;
+    let read = flags.admission.admission(&listen)?;
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
-    let progress = Progress::start("info");
+    let progress = Progress::start();
     read.tell();
     let spec = settings.spec.to_string();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // First, so that an address that is taken leaves the journal alone.
     let listener = runtime
-        .block_on(TcpListener::bind(flags.listen))
-        .with_context(|| format!("cannot listen on {}", flags.listen))?;
+        .block_on(TcpListener::bind(&listen.addresses[..]))
+        .with_context(|| format!("cannot listen on {listen}"))?;
     let driver = flags.keeping.driver(settings)?;
     let proofs = driver.proofs();
-    let solve = runtime.block_on(async {
-        let scheme = read.scheme();
-        info!("solving {spec}; listening on {scheme}://{}", listener.local_addr()?);
+    let had_ended = driver.is_over();
+    let Served { solve, late } = runtime.block_on(async {
+        let (scheme, address) = (read.scheme(), listener.local_addr()?);
+        let what = if had_ended { "telling the answer of" } else { "solving" };
+        info!("{what} {spec}; listening on {scheme}://{address}");
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
-        let solve = serve_behind(read.admission, listener, driver, interrupt.asked()?).await?;
+        let served = serve_behind(read.admission, listener, driver, interrupt.asked()?).await?;
         following.abort();
-        anyhow::Ok(solve)
+        // It may be about to show a line.
+        let _ = following.await;
+        anyhow::Ok(served)
     })?;
     if solve.end().is_none()
         && let Some(hint) = flags.keeping.how_to_go_on()
@@ -132,5 +148,23 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     let known = Known { table: None, proofs: proofs.as_deref(), threads, memory };
     let report = Report::new(&solve, &progress, &known, flags.line)?;
     let certify = || flags.certificate.make(&solve, &known, &progress);
-    Ok(report.print(flags.settings.output, certify)?)
+    let end = report.print(flags.settings.output, certify)?;
+    // The answer is out: nobody waits for those that come late.
+    let linger = match solve.end() {
+        Some(_) => flags.linger.unwrap_or(if had_ended { LINGER } else { Duration::ZERO }),
+        None => Duration::ZERO,
+    };
+    runtime.block_on(async {
+        let asked = interrupt.without_warning().asked()?;
+        if !linger.is_zero() {
+            info!("staying {} s to tell workers that come late", linger.as_secs_f64());
+        }
+        late.answer_until(async {
+            // Whichever comes first.
+            let _ = timeout(linger, asked).await;
+        })
+        .await?;
+        anyhow::Ok(())
+    })?;
+    Ok(end)
 }

@@ -13,6 +13,7 @@ use jlpns_solve::belief::{BeliefSettings, Confirm};
 
 use super::constants::ConstantFlags;
 use super::output::Output;
+use super::spec::SpecFlags;
 use super::{CommandError, values};
 
 /// How many jobs a second a coordinator is given, unless a flag says otherwise: half of what it takes
@@ -35,8 +36,8 @@ const SUB_SEARCHES: [Algorithm; 9] = [
 /// The flags of both commands.
 #[derive(Debug, clap::Args)]
 pub struct SettingsFlags {
-    /// The game
-    spec: String,
+    #[command(flatten)]
+    spec: SpecFlags,
 
     /// What to prove, such as '>=draw' or '<=-1', from the view of the player who moves first in
     /// SPEC; without it, the exact value is found
@@ -45,6 +46,7 @@ pub struct SettingsFlags {
 
     /// Moves to play from SPEC before the solve
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(env = "JLPNS_MOVES")]
     pub moves: String,
 
     /// The search that jobs run
@@ -124,7 +126,7 @@ impl SettingsFlags {
         is_kept: bool,
         games: &Games,
     ) -> Result<SolveSettings, CommandError> {
-        let spec = values::spec(&self.spec, games)?;
+        let spec = self.spec.read(games)?;
         let spec = if is_kept { spec } else { spec.with_memory(memory / 4) };
         let memory = memory.saturating_sub(spec.memory());
         let (goal, moves) = with_game!(spec.game(), game => {

@@ -22,7 +22,7 @@ use report::Report;
 use tracing::info;
 
 use super::interrupt::Interrupt;
-use super::output::{self, Output, grouped, rate};
+use super::output::{self, Output, grouped, pace};
 use super::progress::Progress;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, values};
@@ -41,48 +41,51 @@ pub struct SimulateFlags {
 
     /// For how many workers; one worker with one slot is always simulated first, for the speed-up
     #[arg(long, value_name = "LIST", default_value = "1,2,4,8,16,32,64", value_delimiter = ',')]
+    #[arg(env = "JLPNS_WORKERS")]
     #[arg(value_parser = values::workers, allow_hyphen_values = true)]
     workers: Vec<u32>,
 
     /// How many searches each worker runs at a time
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", env = "JLPNS_SLOTS_PER_WORKER")]
     #[arg(value_parser = values::slots, allow_hyphen_values = true)]
     slots_per_worker: u32,
 
     /// How long a message takes from the coordinator to a worker or back
-    #[arg(long, value_name = "TIME", default_value = "0.5ms")]
+    #[arg(long, value_name = "TIME", default_value = "0.5ms", env = "JLPNS_LATENCY")]
     #[arg(value_parser = values::duration, allow_hyphen_values = true)]
     latency: Duration,
 
     /// How many nodes a search creates in a second [default: measured for half a second, and
     /// printed]
-    #[arg(long, value_name = "NODES")]
+    #[arg(long, value_name = "NODES", env = "JLPNS_RATE")]
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     rate: Option<u64>,
 
     /// The coordinator's time for each report, in microseconds; 'real' takes the time that it
     /// really needs here, and no two runs are the same then
     #[arg(long, value_name = "MICROSECONDS|real", default_value = "20")]
+    #[arg(env = "JLPNS_COORDINATOR_COST")]
     #[arg(value_parser = values::coordinator_cost, allow_hyphen_values = true)]
     coordinator_cost: CoordinatorCost,
 
     /// By which share each message and each search may take less or more time
-    #[arg(long, value_name = "SHARE", default_value = "0.1")]
+    #[arg(long, value_name = "SHARE", default_value = "0.1", env = "JLPNS_JITTER")]
     #[arg(value_parser = values::share, allow_hyphen_values = true)]
     jitter: f64,
 
     /// What the jitter is drawn from
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", env = "JLPNS_SEED")]
     #[arg(value_parser = values::seed, allow_hyphen_values = true)]
     seed: u64,
 
     /// The virtual time after which each simulated solve is given up
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", env = "JLPNS_MAX_TIME")]
     #[arg(value_parser = values::duration, allow_hyphen_values = true)]
     max_time: Option<Duration>,
 
     /// How much memory the top-level tree may take
     #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
+    #[arg(env = "JLPNS_TREE_MEMORY")]
     #[arg(value_parser = values::memory)]
     tree_memory: u64,
 
@@ -90,17 +93,18 @@ pub struct SimulateFlags {
     /// for the most workers of the list, and the same for fewer. A search without a table may take
     /// all of it, as one runs after the other
     #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
+    #[arg(env = "JLPNS_TABLE_MEMORY")]
     #[arg(value_parser = values::memory)]
     table_memory: u64,
 
     /// Whether what one worker has solved goes into the tables of the others
-    #[arg(long, value_name = "BOOL", default_value_t = true)]
+    #[arg(long, value_name = "BOOL", default_value_t = true, env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
     share: bool,
 
     /// Draw speed-up, efficiency and utilisation into this file
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", env = "JLPNS_PLOT")]
     plot: Option<PathBuf>,
 }
 
@@ -145,6 +149,10 @@ pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;
     let worker_memory = flags.worker_memory(&settings)?;
     if let Some(path) = &flags.plot {
+        if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg")) {
+            let reason = "plots are drawn as SVG; write a name that ends with .svg";
+            return Err(CommandError::bad_value("--plot", &path.to_string_lossy(), reason));
+        }
         // Before the searches: they may take hours.
         let opened = OpenOptions::new().create(true).append(true).open(path);
         let bad = |error| CommandError::bad_value("--plot", &path.to_string_lossy(), error);
@@ -152,7 +160,7 @@ pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
     }
     let mut desk = Desk {
         interrupt: Interrupt::listen(None)?,
-        progress: Progress::start("warn,jlpns_coordinator::cli=info"),
+        progress: Progress::start(),
         slots: 0,
         began: Instant::now(),
     };
@@ -266,15 +274,15 @@ struct Desk {
 
 impl Spectator for Desk {
     fn look(&mut self, so_far: SoFar) -> ControlFlow<()> {
-        let (slots, here) = (self.slots, self.began.elapsed());
-        self.progress.show_when_due(|_| {
+        let slots = self.slots;
+        self.progress.show_when_due(so_far.nodes, |_, a_second| {
             format!(
                 "{}: {:.3} virtual seconds, {} jobs begun, {} nodes, {} here",
                 count(slots),
                 so_far.time.as_secs_f64(),
                 grouped(so_far.jobs),
                 grouped(so_far.nodes),
-                rate(so_far.nodes, here.as_secs_f64()),
+                pace(a_second, "nodes"),
             )
         });
         if self.interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -71,8 +71,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     // There is no other machine here.
     flags.confirm.apply(&mut settings.belief, Confirm::None);
     let interrupt = Interrupt::listen(flags.keeping.warning())?;
-    // That the worker comes and goes is no news here: only what this binary itself says.
-    let progress = Progress::start("warn,jlpns_coordinator::cli=info");
+    let progress = Progress::start();
     let searching = Arc::new(EmbeddedSubSearches::new(settings.spec.clone()));
     let driver = flags.keeping.driver(settings)?;
     let proofs = driver.proofs();
@@ -83,6 +82,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
         slots,
         memory,
         backoff: Backoff::default(),
+        give_up_after: None,
     };
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -92,6 +92,8 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
         let shutdown = interrupt.asked()?;
         let solve = solve_embedded(driver, worker, searching, shutdown).await?;
         following.abort();
+        // It may be about to show a line.
+        let _ = following.await;
         anyhow::Ok(solve)
     })?;
     if solve.end().is_none()

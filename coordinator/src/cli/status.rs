@@ -14,7 +14,7 @@ use jlpns_solve::SolveStatus;
 use super::ask::ask;
 use super::keeping::kept_solve;
 use super::output::{self, Answer, Output, grouped, rate};
-use super::report::rests_on;
+use super::report::{jobs, rests_on};
 use super::{CommandError, End, values};
 use crate::status::from_wire;
 
@@ -43,7 +43,8 @@ pub struct StatusFlags {
 /// Asks for the state and prints it.
 pub fn run(flags: &StatusFlags, games: &Games) -> Result<End, CommandError> {
     let directory = Path::new(&flags.url);
-    let status = if directory.is_dir() {
+    let is_kept = directory.is_dir();
+    let status = if is_kept {
         let (solve, _) = kept_solve(directory, games, MEMORY)?;
         solve.status(Duration::ZERO)
     } else {
@@ -54,15 +55,15 @@ pub fn run(flags: &StatusFlags, games: &Games) -> Result<End, CommandError> {
     };
     match flags.output {
         Output::Json => output::print_json(&status)?,
-        Output::Text => output::print_text(&text(&status))?,
+        Output::Text => output::print_text(&text(&status, !is_kept))?,
     }
     Ok(End::Solved)
 }
 
-/// The state as lines for people.
-fn text(status: &SolveStatus) -> String {
+/// The state as lines for people, of a solve that is running or is kept in a directory.
+fn text(status: &SolveStatus, is_running: bool) -> String {
     let mut text = Answer::of_solve(status).headline();
-    for effort in &status.efforts {
+    for effort in status.open_efforts(output::THRESHOLDS_SHOWN) {
         let (at_least, less) = (output::effort(effort.at_least), output::effort(effort.less));
         let outcome = &effort.outcome;
         // Writing to a string cannot fail.
@@ -79,11 +80,10 @@ fn text(status: &SolveStatus) -> String {
     }
     let _ = write!(
         text,
-        "\n{:.0} s, {} jobs of {} reported, {} out, {} cancelled, {} leases expired, {} reports \
+        "\n{:.0} s, {}, {} out, {} cancelled, {} leases expired, {} reports \
          refused",
         status.seconds,
-        grouped(status.jobs),
-        status.sub_search,
+        jobs(status),
         status.leased,
         grouped(status.cancelled),
         status.leases_expired,
@@ -93,7 +93,7 @@ fn text(status: &SolveStatus) -> String {
         text,
         "\n{} nodes searched, {}; {} nodes in the tree, {}; claims {}",
         grouped(status.nodes),
-        rate(status.own_nodes(), status.seconds),
+        rate(status.nodes, status.seconds),
         grouped(status.tree_nodes),
         ByteSize(status.tree_bytes),
         ByteSize(status.claim_bytes),
@@ -127,7 +127,7 @@ fn text(status: &SolveStatus) -> String {
     for name in &status.quarantined {
         let _ = write!(text, "\nthe machine of worker {name} is quarantined");
     }
-    if status.workers.is_empty() {
+    if status.workers.is_empty() && is_running {
         text += "\nno worker is connected";
     }
     for worker in &status.workers {

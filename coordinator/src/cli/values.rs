@@ -1,7 +1,7 @@
 //! How the values of flags are read, with a sentence for each that is refused.
 
-use std::fmt::Display;
-use std::net::SocketAddr;
+use std::fmt::{self, Display};
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZero;
 use std::str::FromStr;
 use std::time::Duration;
@@ -96,6 +96,7 @@ pub fn coordinator(url: &str, flags: &CredentialFlags) -> Result<Dial, CommandEr
     Dial::with(url, credentials).map_err(|error| {
         let reason = match error {
             AddressError::Malformed(_) => "write http://HOST:PORT or https://HOST:PORT",
+            AddressError::NoPort(_) => "it has no port; write http://HOST:PORT",
             AddressError::NoAuthority(_) => {
                 "an encrypted connection needs the coordinator's CA, with --ca; for a plain one \
                  write http://HOST:PORT"
@@ -118,11 +119,55 @@ where
     number.ok_or_else(|| format!("write a whole number from {least} to {most}"))
 }
 
-/// An address to listen on.
-pub fn listen(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| {
-        "write an IP address and a port, such as 127.0.0.1:7070, 0.0.0.0:7070 or [::1]:0".to_owned()
-    })
+/// An address to listen on, as it was given, and what it stands for.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    text: String,
+    /// The addresses, of which the first that can be had is taken; at least one.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// An address to listen on, or the name of one, as it is written.
+pub fn listen(text: &str) -> Result<String, String> {
+    let is_named = text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && port.parse::<u16>().is_ok() && !host.contains(char::is_whitespace)
+    });
+    if !is_named {
+        return Err(
+            "write a host and a port, such as 127.0.0.1:7070, localhost:7070, 0.0.0.0:7070 or \
+                    [::1]:0"
+                .to_owned(),
+        );
+    }
+    Ok(text.to_owned())
+}
+
+/// What it stands for.
+pub fn look_up(text: &str) -> Result<Listen, CommandError> {
+    let refused = |why: String| CommandError::bad_value("--listen", text, why);
+    let addresses = text.to_socket_addrs().map_err(|error| {
+        refused(format!(
+            "there is no such host ({error}); write a name or an address of this machine"
+        ))
+    })?;
+    let mut addresses: Vec<SocketAddr> = addresses.collect();
+    // A name may stand for both kinds, and workers are more often told the older.
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    if addresses.is_empty() {
+        return Err(refused("this host has no address; write one of this machine".to_owned()));
+    }
+    Ok(Listen { text: text.to_owned(), addresses })
+}
+
+/// A time in seconds, from none to a week.
+pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
 /// A number of slots.

@@ -1,7 +1,7 @@
 //! The handle of a driver, for the streams of workers and for what shows the solve's progress.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jlpns_proto::v1;
@@ -56,6 +56,16 @@ pub struct DriverHandle {
     next_worker: Arc<AtomicU64>,
     examiner: Examiner,
     proofs: Option<Arc<ProofFolder>>,
+    end: Arc<OnceLock<ToldEnd>>,
+}
+
+/// What those are told who come after the end.
+#[derive(Clone, Debug)]
+pub(crate) struct ToldEnd {
+    /// The answer, or why there is none.
+    pub answer: String,
+    /// The state of the solve when it ended.
+    pub status: SolveStatus,
 }
 
 /// The driver is gone: the solve has ended.
@@ -71,7 +81,8 @@ impl DriverHandle {
     ) -> (DriverHandle, mpsc::Receiver<DriverCommand>) {
         let (commands, from_handles) = mpsc::channel(COMMANDS);
         let next_worker = Arc::new(AtomicU64::new(1));
-        (DriverHandle { commands, next_worker, examiner, proofs }, from_handles)
+        let end = Arc::default();
+        (DriverHandle { commands, next_worker, examiner, proofs, end }, from_handles)
     }
 
     /// Whether a report by this worker would be looked into ([`Solve::awaits_report`]).
@@ -123,6 +134,16 @@ impl DriverHandle {
     /// Where certificates of jobs are kept, if any are wanted.
     pub(crate) fn proofs(&self) -> Option<&Arc<ProofFolder>> {
         self.proofs.as_ref()
+    }
+
+    /// What to tell those who come after the end; `None` before it, and if the solve may be resumed.
+    pub(crate) fn told_end(&self) -> Option<&ToldEnd> {
+        self.end.get()
+    }
+
+    pub(super) fn set_told_end(&self, end: ToldEnd) {
+        // There is only one.
+        let _ = self.end.set(end);
     }
 
     pub(crate) fn new_worker(&self) -> WorkerId {

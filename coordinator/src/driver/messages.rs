@@ -14,6 +14,16 @@ pub(super) fn denied(refusal: &Refusal) -> Status {
     Status::permission_denied(refusal.to_string())
 }
 
+/// The message that ends the solve for a worker.
+pub(crate) fn over(answer: String) -> Kind {
+    Kind::Over(v1::SolveOver { answer })
+}
+
+/// The last message of a coordinator that is stopped and keeps its solve.
+pub(super) fn stopped() -> Kind {
+    Kind::Batch(v1::CoordinatorBatch { stopped: true, ..Default::default() })
+}
+
 /// Whole milliseconds, at least 1: the contract has no 0.
 pub(super) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX).max(1)
@@ -28,6 +38,7 @@ pub(super) fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch
             cancels: front(&mut batch.cancels),
             acknowledged: front(&mut batch.acknowledged),
             solved: front(&mut batch.solved),
+            stopped: false,
         };
         if head == v1::CoordinatorBatch::default() {
             return batches;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jlpns_admission::rate_limit::Rate;
 use jlpns_admission::tls::server_tls;
 use jlpns_admission::{Admission, Limits};
-use jlpns_coordinator::serve::serve_behind;
+use jlpns_coordinator::serve::{Served, serve_behind};
 use jlpns_link::connect::{AddressError, Connector, Dial, TokenChannel};
 use jlpns_link::credentials::{CredentialFlags, Credentials};
 use jlpns_link::distrust::Distrust;
@@ -56,7 +56,11 @@ impl Guarded {
         let scheme = if admission.tls().is_some() { "https" } else { "http" };
         let driver = driver(settings("connect4:4x3"));
         let serving = serve_behind(admission, listener, driver, std::future::pending());
-        let serving = tokio::spawn(async { serving.await.expect("the server works") });
+        let serving = tokio::spawn(async {
+            let Served { solve, late } = serving.await.expect("the server works");
+            late.answer_until(std::future::ready(())).await.expect("the server works");
+            solve
+        });
         Guarded { address, scheme, serving }
     }
 

@@ -59,6 +59,7 @@ pub fn worker_config(name: &str, slots: u32) -> WorkerConfig {
         slots,
         memory: 64 << 20,
         backoff,
+        give_up_after: None,
     }
 }
 
@@ -116,6 +117,12 @@ impl Coordinator {
             let _ = stop.send(());
         }
         self.end().await
+    }
+
+    /// Has the coordinator vanish, as one that is killed.
+    pub async fn vanish(self) {
+        self.serving.abort();
+        assert!(self.serving.await.is_err(), "it does not come to an end");
     }
 
     /// Waits for the end of the solve.

@@ -8,12 +8,17 @@ use rustix::process::{Pid, kill_process};
 use super::watch::soon;
 use crate::Running;
 
+/// Sends a signal; whether there was a process with this id to send it to.
+pub fn send(id: u32, signal: Signal) -> bool {
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(id, signal).is_ok()
+}
+
 impl Running {
     /// Sends a signal. One to a process that has just ended is lost.
     pub fn signal(&self, signal: Signal) {
-        let id = i32::try_from(self.id()).ok().and_then(Pid::from_raw).expect("a process id");
         // It may have ended by itself, and is not reaped before this value is gone.
-        let _ = kill_process(id, signal);
+        send(self.id(), signal);
     }
 
     /// Stops the process as Ctrl-Z does, and waits until the system says that it stands still;

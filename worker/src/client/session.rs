@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
+use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,8 +45,14 @@ struct Stream {
 enum Broken {
     Over(String),
     Lost(String),
+    /// The coordinator itself ends the stream, for now.
+    PutOff(String),
     Fatal(WorkerError),
 }
+
+/// A coordinator that says this keeps the solve.
+const STOPPED: &str =
+    "the coordinator was stopped, and keeps the solve; this worker waits for it to be resumed";
 
 impl From<WireError> for Broken {
     fn from(error: WireError) -> Broken {
@@ -66,6 +73,10 @@ impl From<Status> for Broken {
             Code::Unimplemented => Broken::Fatal(WorkerError::Refused(
                 "it does not offer jlpns.v1.Solver; is it a jlpns coordinator?".to_owned(),
             )),
+            // Errors of the connection have a cause, answers have none.
+            _ if status.source().is_none() => {
+                Broken::PutOff(format!("the coordinator says: {}", lost(&status)))
+            }
             _ => Broken::Lost(format!("the stream was lost: {}", lost(&status))),
         }
     }
@@ -100,6 +111,9 @@ impl Stream {
             loop {
                 match self.next().await {
                     Ok(FromCoordinator::Over(over)) => return Broken::Over(over.answer),
+                    Ok(FromCoordinator::Batch(batch)) if batch.stopped => {
+                        return Broken::PutOff(STOPPED.to_owned());
+                    }
                     // Nothing that was asked can be answered any more.
                     Ok(_) => {}
                     Err(broken) => return broken,
@@ -129,7 +143,10 @@ impl Client {
                 self.stop_all();
                 Ok(SessionEnd::Done(WorkerEnd::SolveOver(answer)))
             }
-            Err(Broken::Lost(reason)) => Ok(SessionEnd::Lost { reason, welcomed }),
+            Err(Broken::Lost(reason)) => Ok(SessionEnd::Lost { reason, welcomed, answered: false }),
+            Err(Broken::PutOff(reason)) => {
+                Ok(SessionEnd::Lost { reason, welcomed, answered: true })
+            }
             Err(Broken::Fatal(error)) => Err(error),
         }
     }
@@ -245,6 +262,7 @@ impl Client {
                 welcome.build
             );
         }
+        self.is_kept = welcome.kept;
         // Searches of a stream that is lost belong to leases that were taken back.
         self.stop_all();
         if self.solve.as_ref().is_none_or(|solve| solve.id != welcome.solve_id) {
@@ -328,6 +346,9 @@ impl Client {
             if let Err(reason) = self.start(lease) {
                 declined.declines.push(v1::Decline { lease_id, reason });
             }
+        }
+        if batch.stopped {
+            return Err(Broken::PutOff(STOPPED.to_owned()));
         }
         Ok(declined)
     }

@@ -8,6 +8,7 @@
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
 //! - `aftereven`: lines that would be completed only after one of that player's.
+//! - `last_moves`: outcomes that tell apart on which move the game ends.
 
 /// Calls a method with the number of bits of a column as its last argument, written out for the
 /// usual heights: shifts by a number that the compiler knows take a third of the time.
@@ -25,6 +26,7 @@ macro_rules! by_height {
 
 mod aftereven;
 mod follow_up;
+mod last_moves;
 mod pairs;
 mod threats;
 
@@ -34,7 +36,9 @@ mod tests;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use last_moves::LastMoves;
 use num_traits::PrimInt;
+use threats::{Tactics, lowest};
 
 use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
 
@@ -112,6 +116,8 @@ pub struct Connect4<B> {
     /// The bits of the column that is its own mirror image, if there is one.
     middle_column: B,
     scale: OutcomeScale,
+    /// How outcomes are told apart by the move on which the game ends, if they are.
+    last_moves: Option<LastMoves>,
     rules: Rules,
 }
 
@@ -159,6 +165,7 @@ impl<B: Bitboard> Connect4<B> {
             mirror_columns: Box::default(),
             middle_column: B::zero(),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
+            last_moves: None,
             rules: Rules::default(),
         };
         for column in 0..width {
@@ -249,6 +256,16 @@ impl<B: Bitboard> Connect4<B> {
         stones.mover + stones.all
     }
 
+    /// The stones of Max and of Min.
+    fn stones_of_each(&self, position: &Stones<B>) -> (B, B) {
+        let other = position.mover ^ position.all;
+        if self.max_to_move(position.all) {
+            (position.mover, other)
+        } else {
+            (other, position.mover)
+        }
+    }
+
     /// The key of the mirror image: the columns' fields in opposite order.
     #[inline]
     fn mirrored(&self, key: B) -> B {
@@ -287,14 +304,17 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn outcome(&self, position: &Stones<B>) -> Option<Outcome> {
-        if by_height!(self.has_four(position.mover ^ position.all)) {
-            // The player who is not to move made the line.
-            Some(if self.max_to_move(position.all) { LOSS } else { WIN })
-        } else if position.all == self.full {
-            Some(DRAW)
-        } else {
-            None
+        let is_won = by_height!(self.has_four(position.mover ^ position.all));
+        if !is_won && position.all != self.full {
+            return None;
         }
+        Some(match self.last_moves {
+            Some(last_moves) => self.ended(last_moves, position.all, is_won),
+            None if !is_won => DRAW,
+            // The player who is not to move made the line.
+            None if self.max_to_move(position.all) => LOSS,
+            None => WIN,
+        })
     }
 
     #[inline]
@@ -334,11 +354,7 @@ impl<B: Bitboard> Game for Connect4<B> {
     }
 
     fn show(&self, position: &Stones<B>) -> String {
-        let (first, second) = if self.max_to_move(position.all) {
-            (position.mover, position.mover ^ position.all)
-        } else {
-            (position.mover ^ position.all, position.mover)
-        };
+        let (first, second) = self.stones_of_each(position);
         let mut text = String::new();
         for row in (0..self.height).rev() {
             for column in 0..self.width {
@@ -353,6 +369,22 @@ impl<B: Bitboard> Game for Connect4<B> {
         }
         text.extend((0..self.width as usize).map(|c| char::from(COLUMN_NAMES[c])));
         text
+    }
+
+    fn piece_at(&self, position: &Stones<B>, line: usize, character: usize) -> Option<Player> {
+        let row = (self.height as usize).checked_sub(line + 1)?;
+        let column = u32::try_from(character).ok().filter(|&column| column < self.width)?;
+        let (cell, (first, second)) =
+            (self.cell(column, row as u32), self.stones_of_each(position));
+        match ((first & cell).is_zero(), (second & cell).is_zero()) {
+            (false, _) => Some(Player::Max),
+            (_, false) => Some(Player::Min),
+            _ => None,
+        }
+    }
+
+    fn mirrored_move(&self, _position: &Stones<B>, mv: Move) -> Option<Move> {
+        Some(Move(self.width as u16 - 1 - mv.0))
     }
 
     #[inline]
@@ -383,7 +415,10 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn survey(&self, position: &Stones<B>, relevant: Bounds) -> Survey {
-        by_height!(self.judge(*position, relevant))
+        match self.last_moves {
+            None => by_height!(self.judge(*position, relevant)),
+            Some(last_moves) => by_height!(self.judge_last_moves(last_moves, *position, relevant)),
+        }
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

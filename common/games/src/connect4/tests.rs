@@ -69,8 +69,21 @@ fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
         assert_eq!(game.to_move(&position), cells.to_move);
         let mv = moves[choice % moves.len()];
         played.push((position, mv));
+        let mirrored = game.mirrored_move(&position, mv).expect("Connect Four has mirror images");
+        assert_eq!(mirrored, Move(width as u16 - 1 - mv.0));
+        for (line, column) in
+            (0..=height as usize).flat_map(|l| (0..=width as usize).map(move |c| (l, c)))
+        {
+            let row = (height as usize).checked_sub(line + 1);
+            let stone = row.and_then(|row| cells.columns.get(column)?.get(row).copied());
+            assert_eq!(game.piece_at(&position, line, column), stone);
+            assert_eq!(
+                game.piece_at(&mirror, line, (width as usize).wrapping_sub(column + 1)),
+                stone
+            );
+        }
         game.play(&mut position, mv);
-        game.play(&mut mirror, Move(width as u16 - 1 - mv.0));
+        game.play(&mut mirror, mirrored);
         cells.columns[usize::from(mv.0)].push(cells.to_move);
         cells.to_move = cells.to_move.opponent();
     }

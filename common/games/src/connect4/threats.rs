@@ -11,7 +11,7 @@ use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, 
 use crate::{Bounds, Move, Outcome, Survey};
 
 /// What the player to move has to reckon with.
-enum Tactics<B> {
+pub(super) enum Tactics<B> {
     /// The last player made a line, or whatever is played now lets the opponent make one.
     Lost,
     /// The board is full.
@@ -45,7 +45,7 @@ impl<B: Bitboard> Connect4<B> {
 
     /// What the player to move has to reckon with, where there is no line on the board.
     #[inline(always)]
-    fn tactics(&self, position: Stones<B>, up: usize) -> Tactics<B> {
+    pub(super) fn tactics(&self, position: Stones<B>, up: usize) -> Tactics<B> {
         let Stones { mover, all } = position;
         let playable = self.playable(all);
         if playable.is_zero() {
@@ -121,7 +121,7 @@ impl<B: Bitboard> Connect4<B> {
 
     /// The move to a cell.
     #[inline]
-    fn move_at(&self, cell: B) -> Move {
+    pub(super) fn move_at(&self, cell: B) -> Move {
         Move((cell.trailing_zeros() / (self.height + 1)) as u16)
     }
 }

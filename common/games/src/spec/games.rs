@@ -3,6 +3,9 @@
 
 use super::{AnyGame, GameSpec, SpecError, connect4_spec, excerpt, woodpush_spec};
 
+/// What follows the size or start of a game in whose outcomes it counts on which move they come.
+pub(super) const BY_DISTANCE: &str = "distance";
+
 /// A game of which a spec names one size or start: what stands before the colon, and how to read
 /// what follows it.
 #[derive(Clone, Copy, Debug)]
@@ -66,8 +69,11 @@ impl Games {
         let family = self.0.iter().find(|family| family.name.eq_ignore_ascii_case(name));
         let unknown = || SpecError::UnknownGame(excerpt(name), self.notations());
         let family = family.ok_or_else(unknown)?;
-        let (rest, game) = (family.read)(rest)?;
-        Ok(GameSpec { text: format!("{}:{rest}", family.name), game })
+        let by_distance = rest.rsplit_once(':');
+        let by_distance = by_distance.filter(|(_, score)| score.eq_ignore_ascii_case(BY_DISTANCE));
+        let (rest, game) = (family.read)(by_distance.map_or(rest, |(rest, _)| rest))?;
+        let spec = GameSpec { text: format!("{}:{rest}", family.name), game };
+        if by_distance.is_some() { spec.by_distance() } else { Ok(spec) }
     }
 
     /// How specs are written, for messages and help texts.

@@ -287,6 +287,16 @@ impl Game for Woodpush {
             .collect()
     }
 
+    fn piece_at(&self, position: &Line, line: usize, character: usize) -> Option<Player> {
+        let Board { left, right } = position.board;
+        let cell = u32::try_from(character).ok().filter(|&cell| line == 0 && cell < self.cells)?;
+        match (left >> cell & 1, right >> cell & 1) {
+            (1, _) => Some(Player::Max),
+            (_, 1) => Some(Player::Min),
+            _ => None,
+        }
+    }
+
     fn static_bounds(&self, position: &Line) -> Bounds {
         self.look(position).bounds
     }

@@ -53,7 +53,10 @@ type Stones<B> = <Connect4<B> as Game>::Position;
 
 impl<B: Bitboard> Checker<B> {
     fn new(width: u32, height: u32) -> Checker<B> {
-        let game = Connect4::new(width, height).expect("a size in range");
+        Checker::of(Connect4::new(width, height).expect("a size in range"))
+    }
+
+    fn of(game: Connect4<B>) -> Checker<B> {
         Checker {
             pieces: PIECES.map(|(_, _, with)| game.clone().with_rules(with)),
             game,
@@ -177,6 +180,30 @@ fn every_position_of_a_board_of_odd_height_is_told_right() {
     assert!(checker.narrowed > 0);
 }
 
+/// Where it counts on which move the game ends, knowledge must be right about the move as well.
+#[test]
+fn every_position_is_told_right_with_its_last_move() {
+    for (width, height) in [
+        (4, 4),
+        (6, 2),
+        (3, 6),
+        (2, 8),
+        (5, 3),
+        (3, 5),
+        (7, 1),
+        (4, 3),
+        (1, 9),
+        (1, 1),
+        (5, 4),
+        (4, 5),
+    ] {
+        let game = Connect4::new(width, height).expect("a size in range").with_last_moves();
+        let mut start = game.start();
+        let mut checker = Checker::<u64>::of(game);
+        checker.value(&mut start);
+    }
+}
+
 /// Plays `choices` of the safe moves, until so many cells are left.
 fn late_position<B: Bitboard>(game: &Connect4<B>, choices: &[usize], left: u32) -> Stones<B> {
     let mut position = game.start();
@@ -199,8 +226,9 @@ fn late_position<B: Bitboard>(game: &Connect4<B>, choices: &[usize], left: u32) 
 }
 
 /// Checks the positions below a late one; how many there were.
-fn check_late<B: Bitboard>(width: u32, height: u32, choices: &[usize], left: u32) -> usize {
-    let mut checker = Checker::<B>::new(width, height);
+fn check_late<B: Bitboard>(game: Connect4<B>, choices: &[usize], left: u32) -> usize {
+    let (width, height) = (game.width(), game.height());
+    let mut checker = Checker::<B>::of(game);
     let mut position = late_position(&checker.game, choices, left);
     let stones = checker.game.show(&position).chars().filter(|c| "xo".contains(*c)).count() as u32;
     // Games that ended early leave too much for a solver without knowledge.
@@ -216,7 +244,10 @@ fn check_random<B: Bitboard>(sizes: &'static [(u32, u32)], cases: u32, enough: u
     let checked = Cell::new(0);
     let cases = (prop::sample::select(sizes), prop::collection::vec(0usize..64, 70), 6u32..13);
     let outcome = runner.run(&cases, |((width, height), choices, left)| {
-        checked.set(checked.get() + check_late::<B>(width, height, &choices, left));
+        let game = Connect4::<B>::new(width, height).expect("a size in range");
+        let with_last_moves = game.clone().with_last_moves();
+        let found = check_late(game, &choices, left) + check_late(with_last_moves, &choices, left);
+        checked.set(checked.get() + found);
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
@@ -242,12 +273,12 @@ fn late_positions_of_larger_boards_are_told_right() {
         (10, 5),
         (6, 9),
     ];
-    check_random::<u64>(SIZES, 4000, 100_000);
+    check_random::<u64>(SIZES, 4000, 200_000);
 }
 
 #[test]
 fn late_positions_on_wide_words_are_told_right() {
-    check_random::<u128>(&[(9, 7), (8, 8), (11, 6), (13, 4)], 2000, 50_000);
+    check_random::<u128>(&[(9, 7), (8, 8), (11, 6), (13, 4)], 2000, 100_000);
 }
 
 /// Whether Max reaches `wanted` by the rules alone.

@@ -1,7 +1,7 @@
 //! A third game, noughts and crosses, written as a newcomer would: `docs/adding-a-game.md` walks
 //! through it, and the tests here show what to test.
 
-mod noughts;
+pub mod noughts;
 
 use jlpns_games::spec::{Games, format_moves, parse_moves};
 use jlpns_games::{Bounds, Game, MoveList, Outcome, Player, with_game};

@@ -3,6 +3,7 @@
 
 use std::ops::ControlFlow;
 
+use jlpns_games::by_distance::ByDistance;
 use jlpns_games::connect4::Connect4;
 use jlpns_games::woodpush::Woodpush;
 use jlpns_games::{Bounds, Game, Goal, Move, MoveList, Outcome, Threshold};
@@ -11,6 +12,8 @@ use jlpns_search::search::{Growth, Observer, SearchEnd, SearchSettings, Stopped,
 use jlpns_search::{Algorithm, EffortPair, Findings, Initialisation, Question, TranspositionTable};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
+
+use crate::third_game::noughts::Noughts;
 
 /// Larger positions are left out: brute force would take too long.
 const BRUTE_FORCE_LIMIT: u64 = 20_000;
@@ -296,6 +299,39 @@ proptest! {
     fn woodpush_values_are_right((game, choices) in woodpush(), settings in settings(),
                                  entries in prop_oneof![Just(2u64), Just(16), Just(1 << 12)],
                                  pick: prop::sample::Index) {
+        one_search(&game, &choices, &settings, entries, pick)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn noughts_values_are_right(choices in prop::collection::vec(0..64usize, 2..10),
+                                settings in settings(), by_distance: bool,
+                                entries in prop_oneof![Just(2u64), Just(16), Just(1 << 12)],
+                                pick: prop::sample::Index) {
+        let game = Noughts::new();
+        if by_distance {
+            let game = ByDistance::new(game).expect("names say who wins");
+            one_search(&game, &choices, &settings, entries, pick)?;
+        } else {
+            one_search(&game, &choices, &settings, entries, pick)?;
+        }
+    }
+
+    #[test]
+    fn last_moves_of_connect4_are_right((game, choices) in connect4(), settings in settings(),
+                                        entries in prop_oneof![Just(2u64), Just(16), Just(1 << 12)],
+                                        pick: prop::sample::Index) {
+        one_search(&game.with_last_moves(), &choices, &settings, entries, pick)?;
+    }
+
+    #[test]
+    fn last_moves_of_woodpush_are_right((game, choices) in woodpush(), settings in settings(),
+                                        entries in prop_oneof![Just(2u64), Just(16), Just(1 << 12)],
+                                        pick: prop::sample::Index) {
+        let game = ByDistance::new(game).expect("scores say who wins");
         one_search(&game, &choices, &settings, entries, pick)?;
     }
 }

@@ -200,6 +200,7 @@ fn a_wrong_search_of_the_coordinators_own_is_taken_back_in_the_tree_too() {
             most_proving_move: None,
         },
         elapsed: Duration::from_millis(1),
+        at: Duration::from_millis(2),
         proof: None,
     };
     let records = [(1, Record::Secret(3)), (2, Record::Report(report))];

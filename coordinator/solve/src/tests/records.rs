@@ -63,6 +63,50 @@ fn while_a_snapshot_is_made_slots_get_jobs_and_records_wait() {
 }
 
 #[test]
+fn the_time_of_earlier_lives_counts() {
+    let mut settings = settings("connect4:4x4", "", None);
+    (settings.journal, settings.job_nodes) = (true, 5);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let mut written: Vec<(u64, Record)> = Vec::new();
+    for life in 1..=3_u64 {
+        let (worker, now) = (WorkerId(life), Duration::from_secs(10));
+        solve.handle(Event::Joined { worker, info: info("w", 1) }, Duration::ZERO).unwrap();
+        let mut lease = None;
+        for action in solve.take_actions() {
+            match action {
+                Action::Lease { lease: id, job, .. } => lease = Some((id, job)),
+                Action::Record { number, record } => written.push((number, (*record).clone())),
+                _ => {}
+            }
+        }
+        let (lease, job) = lease.expect("a job");
+        let (findings, elapsed) = (run(&settings.spec, &job), Duration::from_millis(1));
+        let report =
+            Event::Reported { worker, lease, subject: None, examined: None, findings, elapsed };
+        solve.handle(report, now).unwrap();
+        for action in solve.take_actions() {
+            if let Action::Record { number, record } = action {
+                written.push((number, (*record).clone()));
+            }
+        }
+        let through = written.last().expect("the report").0;
+        solve.handle(Event::Recorded { through }, now).unwrap();
+        let before = Duration::from_secs(10 * life);
+        assert_eq!(solve.status(now).seconds, before.as_secs_f64());
+        // From a snapshot and from records alike.
+        let snapshot = solve.snapshot();
+        assert_eq!(snapshot.time, before);
+        let first = 1_000 * life;
+        let taken_up = Solve::resume(settings.clone(), first, vec![snapshot], []).unwrap();
+        solve = Solve::resume(settings.clone(), first, Vec::new(), written.clone()).unwrap();
+        for taken_up in [&taken_up, &solve] {
+            let now = before + Duration::from_secs(3);
+            assert_eq!(taken_up.status(Duration::from_secs(3)).seconds, now.as_secs_f64());
+        }
+    }
+}
+
+#[test]
 fn what_was_examined_for_another_job_counts_for_none() {
     let mut settings = settings("connect4:4x4", "", None);
     (settings.goal, settings.sub_search) = (Some(Goal::AtLeast(Outcome(1))), Algorithm::Pns);

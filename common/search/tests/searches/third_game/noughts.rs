@@ -119,6 +119,19 @@ impl Game for Noughts {
         text
     }
 
+    fn piece_at(&self, cells: &Cells, line: usize, character: usize) -> Option<Player> {
+        let cell = 1 << (3 * line + character);
+        match (cells.max & cell, cells.min & cell) {
+            (0, 0) => None,
+            (_, 0) => Some(Player::Max),
+            _ => Some(Player::Min),
+        }
+    }
+
+    fn mirrored_move(&self, _cells: &Cells, mv: Move) -> Option<Move> {
+        Some(Move(mv.0 / 3 * 3 + 2 - mv.0 % 3))
+    }
+
     // A player whose lines are all blocked cannot win any more.
     fn static_bounds(&self, cells: &Cells) -> Bounds {
         let is_open_against = |other: u16| LINES.iter().any(|line| other & line == 0);

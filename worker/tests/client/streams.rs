@@ -1,245 +1,18 @@
-//! The worker's client against a coordinator that says what each test wants it to say, through
-//! in-memory pipes.
+//! What a worker does with what its coordinator says.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use jlpns_games::Threshold;
-use jlpns_games::spec::GameSpec;
 use jlpns_link::connect::Pipe;
 use jlpns_proto::v1::coordinator_message::Kind as Out;
-use jlpns_proto::v1::solver_server::{Solver, SolverServer};
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
-use jlpns_search::search::{EPSILON, Growth, Observer};
-use jlpns_search::searcher::{Searcher, Searching};
-use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
-use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, WorkerError, run_worker};
-use tokio::io::DuplexStream;
+use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
-use tokio_stream::StreamExt;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Server;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::Status;
 
-/// A coordinator without a mind: each stream goes to the test.
-struct Puppet {
-    talks: mpsc::Sender<Talk>,
-}
-
-/// One stream, from the coordinator's side.
-struct Talk {
-    inbound: Streaming<v1::WorkerMessage>,
-    outbound: mpsc::Sender<Result<v1::CoordinatorMessage, Status>>,
-}
-
-#[tonic::async_trait]
-impl Solver for Puppet {
-    type WorkStream = ReceiverStream<Result<v1::CoordinatorMessage, Status>>;
-
-    async fn work(
-        &self,
-        request: Request<Streaming<v1::WorkerMessage>>,
-    ) -> Result<Response<Self::WorkStream>, Status> {
-        let (outbound, messages) = mpsc::channel(16);
-        let talk = Talk { inbound: request.into_inner(), outbound };
-        self.talks.send(talk).await.map_err(|_| Status::unavailable("the test is over"))?;
-        Ok(Response::new(ReceiverStream::new(messages)))
-    }
-
-    async fn get_status(
-        &self,
-        _request: Request<v1::GetStatusRequest>,
-    ) -> Result<Response<v1::SolveStatus>, Status> {
-        Ok(Response::new(v1::SolveStatus::default()))
-    }
-
-    async fn order_worker(
-        &self,
-        _request: Request<v1::OrderWorkerRequest>,
-    ) -> Result<Response<v1::OrderWorkerReply>, Status> {
-        Err(Status::not_found("a puppet has no workers"))
-    }
-}
-
-impl Talk {
-    async fn say(&self, kind: Out) {
-        let message = v1::CoordinatorMessage { kind: Some(kind) };
-        self.outbound.send(Ok(message)).await.expect("the worker listens");
-    }
-
-    async fn fail(&self, status: Status) {
-        self.outbound.send(Err(status)).await.expect("the worker listens");
-    }
-
-    async fn hear(&mut self) -> In {
-        let message = self.inbound.message().await.expect("a sound stream");
-        message.expect("the stream goes on").kind.expect("a message is never empty")
-    }
-
-    async fn hello(&mut self) -> v1::Hello {
-        match self.hear().await {
-            In::Hello(hello) => hello,
-            other => panic!("{other:?} instead of a hello"),
-        }
-    }
-
-    /// The next batch that says more than that leases are renewed.
-    async fn news(&mut self) -> v1::WorkerBatch {
-        loop {
-            match self.hear().await {
-                other @ (In::Hello(_) | In::Part(_)) => panic!("an unexpected {other:?}"),
-                In::Batch(batch) => {
-                    let only_renewals = v1::WorkerBatch {
-                        renewals: batch.renewals.clone(),
-                        ..v1::WorkerBatch::default()
-                    };
-                    if batch != only_renewals {
-                        return batch;
-                    }
-                }
-            }
-        }
-    }
-
-    async fn welcome(&mut self, solve_id: &str) {
-        self.hello().await;
-        self.say(Out::Welcome(welcome(solve_id))).await;
-    }
-
-    async fn lease(&self, lease_id: u64) {
-        let leases = vec![lease(lease_id)];
-        self.say(Out::Batch(v1::CoordinatorBatch { leases, ..Default::default() })).await;
-    }
-
-    async fn cancel(&self, lease_id: u64) {
-        let cancels = vec![lease_id];
-        self.say(Out::Batch(v1::CoordinatorBatch { cancels, ..Default::default() })).await;
-    }
-
-    async fn acknowledge(&self, lease_id: u64) {
-        let acknowledged = vec![lease_id];
-        self.say(Out::Batch(v1::CoordinatorBatch { acknowledged, ..Default::default() })).await;
-    }
-}
-
-fn welcome(solve_id: &str) -> v1::Welcome {
-    v1::Welcome {
-        protocol_version: PROTOCOL_VERSION,
-        solve_id: solve_id.to_owned(),
-        spec: "connect4:4x4".to_owned(),
-        heartbeat_interval_ms: 1,
-        solved_from: 0,
-        ..v1::Welcome::default()
-    }
-}
-
-fn lease(lease_id: u64) -> v1::Lease {
-    let job = Job {
-        moves: Vec::new(),
-        question: Question::Threshold(Threshold(1)),
-        sub_search: Algorithm::Pns,
-        initialisation: Initialisation::Unit,
-        knowledge: true,
-        prove: false,
-        growth: Growth::of(Algorithm::Pns),
-        epsilon: EPSILON,
-        budget: lease_id,
-    };
-    v1::Lease {
-        lease_id,
-        job: Some(v1::Job::from(&job)),
-        deadline_ms: 30_000,
-        report_interval_ms: 3_600_000,
-        ..v1::Lease::default()
-    }
-}
-
-/// Searches that say when they begin, and go on until they are stopped or the test lets them end.
-struct Patient {
-    begun: mpsc::UnboundedSender<u64>,
-    may_end: Arc<AtomicBool>,
-}
-
-impl Searching for Patient {
-    fn searcher(
-        &self,
-        _spec: &GameSpec,
-        _memory: u64,
-        _slots: u32,
-    ) -> Result<Arc<dyn Searcher>, String> {
-        Ok(Arc::new(Patient { begun: self.begun.clone(), may_end: self.may_end.clone() }))
-    }
-}
-
-impl Searcher for Patient {
-    /// The number of nodes in the findings is the budget if the search ended by itself, else 0.
-    fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String> {
-        assert_ne!(job.budget, 666, "the budget of the beast {}", "!".repeat(2000));
-        let _ = self.begun.send(job.budget);
-        let so_far = |nodes| Findings {
-            efforts: vec![EffortPair { proof: Effort::finite(3), disproof: Effort::finite(4) }],
-            children: Vec::new(),
-            nodes,
-            most_proving_move: None,
-        };
-        while !self.may_end.load(Ordering::Relaxed) {
-            if observer.observe(0, &|| so_far(0)).is_break() {
-                return Ok(so_far(0));
-            }
-            thread::yield_now();
-        }
-        Ok(so_far(job.budget))
-    }
-}
-
-/// A worker with a coordinator that the test plays.
-struct Stage {
-    talks: mpsc::Receiver<Talk>,
-    begun: mpsc::UnboundedReceiver<u64>,
-    may_end: Arc<AtomicBool>,
-    shutdown: watch::Sender<Shutdown>,
-    worker: JoinHandle<Result<WorkerEnd, WorkerError>>,
-}
-
-impl Stage {
-    fn new(slots: u32) -> Stage {
-        let (pipe, pipes) = mpsc::channel::<DuplexStream>(1);
-        let (to_test, talks) = mpsc::channel(1);
-        let connections = ReceiverStream::new(pipes).map(Ok::<_, std::io::Error>);
-        let service = SolverServer::new(Puppet { talks: to_test });
-        tokio::spawn(Server::builder().add_service(service).serve_with_incoming(connections));
-
-        let (to_begun, begun) = mpsc::unbounded_channel();
-        let may_end = Arc::new(AtomicBool::new(false));
-        let searching = Arc::new(Patient { begun: to_begun, may_end: may_end.clone() });
-        let config = WorkerConfig {
-            name: "hamlet".to_owned(),
-            machine: "elsinore".to_owned(),
-            slots,
-            memory: 1 << 20,
-            backoff: Backoff { first: Duration::from_micros(10), most: Duration::from_micros(100) },
-        };
-        let (shutdown, asked) = watch::channel(Shutdown::None);
-        let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
-        Stage { talks, begun, may_end, shutdown, worker }
-    }
-
-    async fn talk(&mut self) -> Talk {
-        self.talks.recv().await.expect("the worker connects")
-    }
-
-    fn ask(&self, wanted: Shutdown) {
-        self.shutdown.send(wanted).expect("the worker runs");
-    }
-
-    async fn end(self) -> Result<WorkerEnd, WorkerError> {
-        self.worker.await.expect("no panic")
-    }
-}
+use super::stage::*;
 
 #[tokio::test]
 async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
@@ -502,6 +275,7 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
         slots: 1,
         memory: 1 << 20,
         backoff: Backoff { first: Duration::from_secs(3600), most: Duration::from_secs(3600) },
+        give_up_after: None,
     };
     let (shutdown, asked) = watch::channel(Shutdown::None);
     let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));

@@ -1,0 +1,63 @@
+//! Workers that drain: what they give back was not lost.
+
+use super::*;
+
+/// A cluster of two workers, and the second of them, which holds several leases.
+fn at_work() -> (Cluster, WorkerId) {
+    let mut settings = settings("connect4:4x4", "", None);
+    settings.job_nodes = 20;
+    let mut cluster = Cluster::new(settings);
+    cluster.join(1);
+    for _ in 0..8 {
+        let held = cluster.held.remove(0);
+        cluster.report(held.worker, &held).unwrap();
+    }
+    cluster.join(4);
+    let worker = WorkerId(2);
+    assert!(cluster.held.iter().filter(|held| held.worker == worker).count() > 1);
+    (cluster, worker)
+}
+
+/// The leases that a worker holds.
+fn leases(cluster: &Cluster, worker: WorkerId) -> Vec<LeaseId> {
+    let held = cluster.held.iter().filter(|held| held.worker == worker);
+    held.map(|held| held.lease).collect()
+}
+
+#[test]
+fn leases_that_a_draining_worker_gives_back_have_not_expired() {
+    let (mut cluster, worker) = at_work();
+    cluster.send(Event::Draining { worker }).unwrap();
+    let leases = leases(&cluster, worker);
+    // One by a word, the rest with the connection.
+    cluster.held.retain(|held| held.lease != leases[0]);
+    cluster.send(Event::Declined { worker, lease: leases[0] }).unwrap();
+    assert_eq!(cluster.solve.status(cluster.now).leases_expired, 0);
+    cluster.held.retain(|held| held.worker != worker);
+    cluster.workers.retain(|&other| other != worker);
+    cluster.send(Event::Left { worker }).unwrap();
+    let status = cluster.solve.status(cluster.now);
+    assert_eq!((status.leases_expired, status.leased), (0, 1));
+}
+
+#[test]
+fn leases_of_a_worker_that_goes_without_draining_have_expired() {
+    let (mut cluster, worker) = at_work();
+    let lost = leases(&cluster, worker).len() as u64;
+    cluster.held.retain(|held| held.worker != worker);
+    cluster.workers.retain(|&other| other != worker);
+    cluster.send(Event::Left { worker }).unwrap();
+    assert_eq!(cluster.solve.status(cluster.now).leases_expired, lost);
+}
+
+#[test]
+fn leases_of_a_draining_worker_that_falls_silent_have_expired() {
+    let (mut cluster, worker) = at_work();
+    cluster.send(Event::Draining { worker }).unwrap();
+    let silent = leases(&cluster, worker).len() as u64;
+    let other = leases(&cluster, WorkerId(1));
+    cluster.pass(Duration::from_secs(9));
+    cluster.send(Event::Renewed { worker: WorkerId(1), leases: other }).unwrap();
+    cluster.pass(Duration::from_secs(1));
+    assert_eq!(cluster.solve.status(cluster.now).leases_expired, silent);
+}
