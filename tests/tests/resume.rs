@@ -1,5 +1,7 @@
 //! Journals: what was reported survives kill -9, and a solve goes on where it was.
 
+use std::io::Read;
+
 use jlpns_tests::cluster::{LIMIT, serve_at, status, until, worker};
 use jlpns_tests::faults::signals::{Signal, send};
 use jlpns_tests::{Running, jlpns, run};
@@ -127,6 +129,9 @@ fn a_second_signal_ends_a_run_whose_output_nobody_reads() {
     let args =
         ["search", "connect4:4x4", "--positions", &file.display().to_string(), "--output", "json"];
     let mut child = jlpns(args).spawn().expect("it starts");
+    // A line tells that it listens for signals; the others stay in the pipe.
+    let mut output = child.stdout.take().expect("its output is piped");
+    output.read_exact(&mut [0]).expect("it writes");
     let end = std::time::Instant::now() + LIMIT;
     let status = loop {
         // Signals within a second are one, so it takes several.
