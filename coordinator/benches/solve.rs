@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput};
-use jlpns_coordinator::recorder::take_up;
+use jlpns_coordinator::recorder::{OtherProcess, take_up};
 use jlpns_coordinator::written::snapshot_to_bytes;
 use jlpns_games::connect4::Connect4;
 use jlpns_games::{Game, Goal, MoveList, Outcome};
@@ -312,7 +312,8 @@ fn restart(bench: Bench, goal: Option<Goal>) {
     let written = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     let anew =
-        take_up(directory.path(), "bench".to_owned(), settings(goal, AMPLE)).expect("a journal");
+        take_up(directory.path(), OtherProcess::Keeps, "bench".to_owned(), settings(goal, AMPLE))
+            .expect("a journal");
     println!(
         "to write it takes {written:.2} s; a restart from it takes {:.2} s: {} nodes",
         begin.elapsed().as_secs_f64(),

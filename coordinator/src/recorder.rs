@@ -62,14 +62,27 @@ pub struct TakenUp {
     pub repairs: Vec<String>,
 }
 
+/// What becomes of another process that has the journal open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherProcess {
+    /// It keeps the journal: this process does not get it.
+    Keeps,
+    /// It is frozen or cut off, and is to stop when it comes to.
+    Stops,
+}
+
 /// Takes a solve up from the journal in `directory`, or begins both. `solve_id` names a new solve.
 pub fn take_up(
     directory: &Path,
+    other: OtherProcess,
     solve_id: String,
     settings: SolveSettings,
 ) -> Result<TakenUp, RecorderError> {
     let header = Header { solve_id, facts: facts(&settings) };
-    let opened = Journal::open(directory, &header)?;
+    let opened = match other {
+        OtherProcess::Keeps => Journal::open(directory, &header)?,
+        OtherProcess::Stops => Journal::take_over(directory, &header)?,
+    };
     let settings = SolveSettings { journal: true, ..settings };
     let (solve, unreadable) = resume(&settings, opened.snapshots, opened.records)?;
     let (events, inbox) = unbounded_channel();

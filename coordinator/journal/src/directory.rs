@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::JournalError;
 use super::fault_injection::{FaultInjector, WriteStep};
+use super::generation::{self, GENERATION};
 
 /// The name of the file with the header.
 pub(super) const IDENTITY: &str = "solve.json";
@@ -61,8 +62,8 @@ pub(super) fn create(directory: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// Locks the journal for as long as the file is kept.
-pub(super) fn lock(directory: &Path) -> Result<File, JournalError> {
+/// Locks the journal for as long as the file is kept. Who takes over goes without the lock if another has it.
+pub(super) fn lock(directory: &Path, takes_over: bool) -> Result<File, JournalError> {
     let path = directory.join(LOCK);
     let file = File::options()
         .write(true)
@@ -72,8 +73,10 @@ pub(super) fn lock(directory: &Path) -> Result<File, JournalError> {
         .map_err(JournalError::at("open", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) if takes_over => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(JournalError::InUse { directory: directory.to_owned() })
+            let (directory, holder) = (directory.to_owned(), generation::holder(directory));
+            Err(JournalError::InUse { directory, holder })
         }
         Err(TryLockError::Error(error)) => Err(JournalError::at("lock", &path)(error)),
     }
@@ -94,7 +97,9 @@ pub(super) fn list(directory: &Path) -> Result<Listing, JournalError> {
         } else {
             (None, name)
         };
-        if name.ends_with(UNFINISHED) && (serials.is_some() || name.starts_with(IDENTITY)) {
+        if name.ends_with(UNFINISHED)
+            && (serials.is_some() || name.starts_with(IDENTITY) || name.starts_with(GENERATION))
+        {
             listing.unfinished.push(entry.path());
             continue;
         }

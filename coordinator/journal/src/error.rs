@@ -42,12 +42,26 @@ pub enum JournalError {
     },
     /// Another process has the journal open.
     #[error(
-        "the journal {} is in use by another process; stop that one first, or give another directory",
+        "the journal {} is in use by another process ({holder}); stop that one first, or give another \
+         directory; if it is frozen or cut off, --take-over goes on without it",
         directory.display()
     )]
     InUse {
         /// The journal.
         directory: PathBuf,
+        /// Who has it.
+        holder: String,
+    },
+    /// Another process has opened the journal since, and goes on with it.
+    #[error(
+        "the journal {} was taken over ({by}), which goes on with the solve; this one stops",
+        directory.display()
+    )]
+    Superseded {
+        /// The journal.
+        directory: PathBuf,
+        /// Who has it now.
+        by: String,
     },
     /// The journal is about something else.
     #[error(
@@ -103,6 +117,11 @@ impl JournalError {
     /// Whether the same again works once there is room on the disk.
     pub fn is_full(&self) -> bool {
         matches!(self, JournalError::Full { .. })
+    }
+
+    /// Whether the same again fails again.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, JournalError::OutOfOrder { .. } | JournalError::Superseded { .. })
     }
 
     /// For `map_err`: what was tried with a file that gave an I/O error.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::directory::{self, segment_name, snapshot_name};
 use super::error::JournalError;
 use super::fault_injection::FaultInjector;
+use super::generation::Generation;
 use super::repair::Repair;
 use super::retention::{KeptSnapshot, superfluous};
 use super::segment::Segment;
@@ -21,6 +22,8 @@ pub struct Journal {
     pub(super) directory: PathBuf,
     /// Locked as long as the journal is there.
     pub(super) _lock: File,
+    /// Begun when it was opened.
+    pub(super) generation: Generation,
     pub(super) faults: FaultInjector,
     /// The header, for each segment and snapshot.
     pub(super) header: Vec<u8>,
@@ -59,6 +62,16 @@ impl Journal {
         Journal::open_with_faults(FaultInjector::none(), directory, header)
     }
 
+    /// As [`Journal::open`], but also if another process has the journal open: that one, frozen or cut off, finds
+    /// that it was taken over before it writes again, and stops.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::open`].
+    pub fn take_over(directory: &Path, header: &Header) -> Result<Opened, JournalError> {
+        opening::open(FaultInjector::none(), directory, header, true)
+    }
+
     /// What the journal in a directory is about, by what its first file says.
     ///
     /// # Errors
@@ -78,7 +91,7 @@ impl Journal {
         directory: &Path,
         header: &Header,
     ) -> Result<Opened, JournalError> {
-        opening::open(faults, directory, header)
+        opening::open(faults, directory, header, false)
     }
 
     /// The number of the last durable record; 0 if there is none.
@@ -90,10 +103,11 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// The records do not follow the last one, or the system refuses. None of them counts as
-    /// appended then; the same records may be appended again, but no others.
+    /// The records do not follow the last one, the journal was opened again since, or the system
+    /// refuses. None of them counts as appended then; the same records may be appended again, but no others.
     pub fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         let Some(newest) = records.last() else { return Ok(()) };
+        self.generation.check()?;
         self.repair()?;
         for (number, record) in (self.last + 1..).zip(records) {
             let (found, length) = (record.number, record.bytes.len());
@@ -116,6 +130,8 @@ impl Journal {
                 Some(Segment::begin(directory, serial, since, header, records, &self.faults)?);
             self.next_serial += 1;
         }
+        // Who has opened the journal in the meantime may not have read them.
+        self.generation.check()?;
         self.last = newest.number;
         Ok(())
     }
@@ -136,6 +152,7 @@ impl Journal {
         if through > self.last {
             return Err(self.out_of_order(format!("a snapshot through record {through}")));
         }
+        self.generation.check()?;
         self.repair()?;
         let serial = self.next_serial;
         let path = self.directory.join(snapshot_name(serial));
@@ -146,6 +163,7 @@ impl Journal {
             // So that one day the files before this are superfluous as a whole.
             self.close_segment();
         }
+        self.generation.check()?;
         if let Err(error) = self.compact() {
             tracing::warn!("old files of the journal stay until the next snapshot: {error}");
         }
@@ -159,6 +177,7 @@ impl Journal {
     ///
     /// The system refuses.
     pub fn settle(&mut self, through: u64) -> Result<(), JournalError> {
+        self.generation.check()?;
         self.repair()?;
         let found = self.snapshots.iter_mut().rfind(|kept| kept.through == through);
         let Some(kept) = found.filter(|kept| !kept.settled) else { return Ok(()) };

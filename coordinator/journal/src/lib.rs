@@ -8,6 +8,7 @@
 //!   `repair.rs` mends what was found damaged, as soon as there is room.
 //! - [`Writer`] is a thread that owns a journal and commits in groups.
 //! - `frame.rs`, `segment.rs`, `snapshot.rs`, `identity.rs`: what the files hold.
+//! - `generation.rs` says which opening of a journal may write to it: the newest.
 //! - `directory.rs` names them, and replaces and moves them safely.
 //! - `salvage.rs` and `retention.rs` decide, without touching a file, what of a damaged journal is
 //!   used, and what a whole one no longer needs.
@@ -19,6 +20,7 @@ mod directory;
 mod error;
 mod fault_injection;
 mod frame;
+mod generation;
 mod identity;
 mod journal;
 mod opening;

@@ -8,6 +8,7 @@ use std::{fs, io};
 use super::directory::{self, IDENTITY, Listing, segment_name, snapshot_name};
 use super::error::JournalError;
 use super::fault_injection::FaultInjector;
+use super::generation::Generation;
 use super::identity::{self, FORMAT, Unreadable};
 use super::journal::ClosedSegment;
 use super::repair::{Repair, RepairStep};
@@ -26,13 +27,22 @@ pub(super) fn open(
     faults: FaultInjector,
     directory: &Path,
     given: &Header,
+    takes_over: bool,
 ) -> Result<Opened, JournalError> {
     directory::create(directory)?;
-    let lock = directory::lock(directory)?;
-    let listing = directory::list(directory)?;
-
+    let lock = directory::lock(directory, takes_over)?;
     let mut headers = Headers { directory, stored: None };
     let solve_json = headers.of_solve_json()?;
+    // What is about something else is not touched. Where the header must be looked for in the other files, they
+    // are read first.
+    let stored = headers.stored.as_ref();
+    let is_of_it = stored.is_some_and(|stored| identity::difference(stored, given).is_none());
+    let mut generation = None;
+    if is_of_it {
+        generation = Some(Generation::begin(directory, &faults)?);
+    }
+
+    let listing = directory::list(directory)?;
     let segments = read_segments(directory, &listing, &mut headers)?;
     let (snapshots, damaged_snapshots) = read_snapshots(directory, &listing, &mut headers)?;
     let empty = listing.segments.is_empty() && listing.snapshots.is_empty();
@@ -61,9 +71,14 @@ pub(super) fn open(
         return Err(nothing_usable(directory, said.join("; ")));
     }
 
+    let generation = match generation {
+        Some(generation) => generation,
+        None => Generation::begin(directory, &faults)?,
+    };
     let mut journal = Journal {
         directory: directory.to_owned(),
         _lock: lock,
+        generation,
         faults,
         header: identity::encode(&header),
         last: salvage.last,

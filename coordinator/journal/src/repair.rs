@@ -63,6 +63,9 @@ impl Journal {
     ///
     /// The system refuses; what is left can be tried again.
     pub fn repair(&mut self) -> Result<(), JournalError> {
+        if !self.repair.0.is_empty() {
+            self.generation.check()?;
+        }
         while let Some(step) = self.repair.0.front() {
             match step {
                 RepairStep::Rewrite { since, records } => {

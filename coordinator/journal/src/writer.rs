@@ -265,7 +265,7 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
                 }
             } else {
                 failed += 1;
-                if failed >= TRIES || matches!(error, JournalError::OutOfOrder { .. }) {
+                if failed >= TRIES || error.is_final() {
                     return Err(error);
                 }
                 tracing::warn!("the journal is tried again: {error}");
@@ -303,7 +303,7 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
                 }
                 Err(error) => {
                     failed += 1;
-                    if failed >= TRIES || matches!(error, JournalError::OutOfOrder { .. }) {
+                    if failed >= TRIES || error.is_final() {
                         return Err(error);
                     }
                     tracing::warn!("a snapshot is tried again: {error}");

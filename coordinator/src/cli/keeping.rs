@@ -16,7 +16,7 @@ use super::CommandError;
 use super::output::grouped;
 use crate::driver::{Driver, DriverConfig};
 use crate::proofs::ProofFolder;
-use crate::recorder::{RecorderError, settings_of, take_up};
+use crate::recorder::{OtherProcess, RecorderError, settings_of, take_up};
 
 /// Heartbeats in the length of a lease: some may be lost.
 const HEARTBEATS: u32 = 6;
@@ -28,6 +28,11 @@ pub struct KeepingFlags {
     /// with the same directory, the solve goes on
     #[arg(long, value_name = "DIR", env = "JLPNS_DATA")]
     data: Option<PathBuf>,
+
+    /// Take the journal from another process that has it open, because that one is frozen or cut off:
+    /// it stops when it comes to
+    #[arg(long, env = "JLPNS_TAKE_OVER", requires = "data")]
+    take_over: bool,
 }
 
 impl KeepingFlags {
@@ -53,12 +58,16 @@ impl KeepingFlags {
             let proofs = proofs.transpose()?.map(Arc::new);
             return Ok(Driver::with_proofs(solve, None, proofs, config));
         };
+        let other = if self.take_over { OtherProcess::Stops } else { OtherProcess::Keeps };
         let taken =
-            take_up(directory, config.solve_id.clone(), settings).map_err(|error| match error {
-                RecorderError::Journal(
-                    wrong @ (JournalError::OtherSolve { .. } | JournalError::OtherVersion { .. }),
-                ) => CommandError::BadInput(wrong.to_string()),
-                other => CommandError::Failed(other.into()),
+            take_up(directory, other, config.solve_id.clone(), settings).map_err(|error| {
+                match error {
+                    RecorderError::Journal(
+                        wrong @ (JournalError::OtherSolve { .. }
+                        | JournalError::OtherVersion { .. }),
+                    ) => CommandError::BadInput(wrong.to_string()),
+                    other => CommandError::Failed(other.into()),
+                }
             })?;
         for repair in &taken.repairs {
             warn!("{repair}");
@@ -120,12 +129,13 @@ pub fn kept_solve(
     if !proofs.files()?.is_empty() {
         settings.belief.confirm = Confirm::Proof;
     }
-    let mut taken = take_up(directory, String::new(), settings.clone()).map_err(bad)?;
+    let mut taken =
+        take_up(directory, OtherProcess::Keeps, String::new(), settings.clone()).map_err(bad)?;
     if taken.solve.end().is_none() && settings.belief.confirm == Confirm::Proof {
         // It was confirmed in another way in the end.
         drop(taken);
         settings.belief.confirm = Confirm::None;
-        taken = take_up(directory, String::new(), settings).map_err(bad)?;
+        taken = take_up(directory, OtherProcess::Keeps, String::new(), settings).map_err(bad)?;
     }
     Ok((taken.solve, proofs))
 }

@@ -265,7 +265,8 @@ fn the_repair_goes_on_where_the_disk_was_full() {
     for from in 0.. {
         let (_parent, directory) = damaged();
         let disk = Disk::default();
-        disk.fail(from, 3);
+        // The generation is tried twice, when the journal is opened and before the repair.
+        disk.fail(from, 6);
         let faults = disk.faults(io::ErrorKind::StorageFull);
         let opened = Journal::open_with_faults(faults, &directory, &header());
         let mut opened = opened.expect("it can be read");

@@ -6,6 +6,7 @@
 //! - `damage`: files cut short, changed and overwritten.
 //! - `kills`: a process that is killed while it writes.
 //! - `full`: disks that are full or broken.
+//! - `take_over`: a journal that another process goes on with while the first one is frozen.
 //! - `groups`: the writer's thread.
 
 mod damage;
@@ -15,3 +16,4 @@ mod identity;
 mod kills;
 mod life;
 mod stage;
+mod take_over;

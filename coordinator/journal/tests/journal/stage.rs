@@ -67,7 +67,7 @@ pub fn files(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(directory)
         .expect("a directory")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
-        .filter(|name| name != "lock")
+        .filter(|name| name != "lock" && name != "generation")
         .collect();
     names.sort();
     names
