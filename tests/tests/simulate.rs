@@ -106,3 +106,38 @@ fn a_signal_ends_it_with_the_runs_that_are_finished() {
     let runs = found["runs"].as_array().expect("a list");
     assert_eq!((runs.len(), &runs[0]["slots"]), (1, &1.into()), "{found}");
 }
+
+#[test]
+fn a_plan_says_what_machines_bring_and_what_limits_them() {
+    let plan = |machines: &str| {
+        let small = [&["plan"], &SMALL[1..]].concat();
+        jlpns(small.into_iter().chain(["--machines", machines]).collect::<Vec<&str>>())
+    };
+    let ended = run(plan("6x2").args(["--output", "json"]), LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let found = ended.json();
+    assert_eq!(found["value"], "draw");
+    let steps = found["machines"].as_array().expect("a list");
+    let number = |step: &Value, field: &str| step[field].as_f64().expect("a number");
+    let machines: Vec<f64> = steps.iter().map(|step| number(step, "machines")).collect();
+    assert_eq!(machines, [1.0, 2.0, 4.0, 6.0]);
+    assert_eq!((number(&steps[3], "slots"), number(&steps[0], "speed_up")), (12.0, 1.0));
+    for step in steps {
+        let useful = 1.0 - number(step, "idle") - number(step, "in_vain");
+        assert!((0.0..=1.0).contains(&useful), "{step}");
+    }
+    // So small a board is no work for so many machines.
+    let worthwhile = found["worthwhile_machines"].as_u64().expect("a number");
+    assert!(worthwhile < 6, "{found}");
+    assert!(["idle", "in-vain"].map(Value::from).contains(&found["limit"]), "{found}");
+    // The same numbers as of the simulation itself.
+    let simulated = simulate(&["--workers", "6", "--slots-per-worker", "2"]);
+    assert_eq!(simulated["runs"][1]["seconds"], steps[3]["seconds"]);
+    let text = run(&mut plan("6x2"), LIMIT).stdout;
+    for words in ["6 machines take ", "what limits them is ", "times one machine"] {
+        assert!(text.contains(words), "{text}");
+    }
+    let bad = run(&mut plan("6x"), LIMIT);
+    assert_eq!(bad.code, Some(2), "{bad:?}");
+    assert!(bad.stderr.contains("such as 30x16"), "{bad:?}");
+}

@@ -44,7 +44,7 @@ pub const COMMON_KEYS: [&str; 13] = [
 ];
 
 /// The tables of the file: one for each command of `jlpns`, and one for `jlpns-worker`.
-pub const TABLES: [&str; 18] = [
+pub const TABLES: [&str; 19] = [
     "bench",
     "certify",
     "completions",
@@ -54,6 +54,7 @@ pub const TABLES: [&str; 18] = [
     "keys",
     "man",
     "moves",
+    "plan",
     "resume",
     "search",
     "serve",

@@ -8,6 +8,7 @@
 //! - `every_move`: `jlpns moves`, what each move of a position is worth; `positions`: many positions.
 //! - `explore`: `jlpns explore`, a game looked at move by move.
 //! - `simulate`: `jlpns simulate`, a solve on virtual workers.
+//! - `plan`: `jlpns plan`, what adding machines brings to a solve.
 //! - `bench`: `jlpns bench`, the standard measurements.
 //! - `best_line`: the best move and the line of what has been solved.
 //! - `certificate`: the certificate of a solve; `certify`: `jlpns certify`, which makes one of a journal;
@@ -39,6 +40,7 @@ mod interrupt;
 mod keeping;
 mod keys;
 mod output;
+mod plan;
 mod positions;
 mod progress;
 mod report;
@@ -96,6 +98,8 @@ enum Command {
     /// Show how a solve speeds up with the number of workers, without having them: real searches in
     /// virtual time
     Simulate(simulate::SimulateFlags),
+    /// Say what adding machines brings to a solve, where it stops and what limits it, by simulation
+    Plan(plan::PlanFlags),
     /// Measure searches and solves against a plain alpha-beta
     Bench(bench::BenchFlags),
     /// Make the certificate of a solve that is kept in a journal and has ended
@@ -233,7 +237,7 @@ fn run_command(
         Command::Explore(flags) if flags.is_on_screen() => "off",
         Command::Explore(_) => "warn",
         // That the worker comes and goes is no news there: only what this binary itself says.
-        Command::Solve(_) | Command::Resume(_) | Command::Simulate(_) => {
+        Command::Solve(_) | Command::Resume(_) | Command::Simulate(_) | Command::Plan(_) => {
             "warn,jlpns_coordinator::cli=info"
         }
         _ => "info",
@@ -249,6 +253,7 @@ fn run_command(
         Command::Moves(flags) => every_move::run(&flags, games),
         Command::Explore(flags) => explore::run(&flags, games),
         Command::Simulate(flags) => simulate::run(&flags, games),
+        Command::Plan(flags) => plan::run(&flags, games),
         Command::Bench(flags) => bench::run(&flags, games),
         Command::Certify(flags) => certify::run(&flags, games),
         Command::Verify(arguments) => Ok(verify::run(&arguments)),

@@ -50,10 +50,21 @@ pub struct SimulateFlags {
     #[arg(value_parser = values::slots, allow_hyphen_values = true)]
     slots_per_worker: u32,
 
+    #[command(flatten)]
+    world: WorldFlags,
+
+    /// Draw speed-up, efficiency and utilisation into this file
+    #[arg(long, value_name = "FILE.svg", env = "JLPNS_PLOT")]
+    plot: Option<PathBuf>,
+}
+
+/// The virtual world: what takes how long, and what there is.
+#[derive(Debug, clap::Args)]
+pub struct WorldFlags {
     /// How long a message takes from the coordinator to a worker or back
     #[arg(long, value_name = "TIME", default_value = "0.5ms", env = "JLPNS_LATENCY")]
     #[arg(value_parser = values::duration, allow_hyphen_values = true)]
-    latency: Duration,
+    pub latency: Duration,
 
     /// How many nodes a search creates in a second [default: measured for half a second, and
     /// printed]
@@ -102,10 +113,6 @@ pub struct SimulateFlags {
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
     share: bool,
-
-    /// Draw speed-up, efficiency and utilisation into this file
-    #[arg(long, value_name = "FILE.svg", env = "JLPNS_PLOT")]
-    plot: Option<PathBuf>,
 }
 
 impl SimulateFlags {
@@ -120,13 +127,14 @@ impl SimulateFlags {
             .map(|&w| Cluster { workers: w, slots_per_worker: self.slots_per_worker });
         std::iter::once(single).chain(asked.filter(|&cluster| cluster != single)).collect()
     }
+}
 
-    /// The bytes of one worker.
-    fn worker_memory(&self, settings: &SolveSettings) -> Result<u64, CommandError> {
+impl WorldFlags {
+    /// The bytes of one of so many workers.
+    fn worker_memory(&self, settings: &SolveSettings, most: u32) -> Result<u64, CommandError> {
         if !settings.sub_search.uses_table() {
             return Ok(self.table_memory);
         }
-        let most = self.workers.iter().copied().max().unwrap_or(1);
         let share = self.table_memory / u64::from(most);
         if share < LEAST_SHARE {
             return Err(CommandError::BadInput(format!(
@@ -140,14 +148,59 @@ impl SimulateFlags {
     }
 }
 
-/// Simulates the solve for each number of workers, or goes on until a signal comes.
-pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
-    let mut settings = flags.settings.settings(flags.tree_memory, false, games)?;
-    settings.share = flags.share;
-    settings.leases_ahead = !flags.latency.is_zero();
+/// What was simulated.
+pub struct Simulated {
+    /// The solve as it is before any search.
+    pub solve: Solve,
+    /// Nodes a second; `None` if the user stopped it before that was found out.
+    pub rate: Option<NonZero<u64>>,
+    /// The bytes that each worker has.
+    pub worker_memory: u64,
+    /// In the order of the clusters; fewer if the user stopped it.
+    pub runs: Vec<Run>,
+}
+
+/// Simulates the solve on each of these clusters, or goes on until a signal comes.
+pub fn simulated(
+    flags: &SettingsFlags,
+    world: &WorldFlags,
+    clusters: &[Cluster],
+    games: &Games,
+) -> Result<Simulated, CommandError> {
+    let mut settings = flags.settings(world.tree_memory, false, games)?;
+    settings.share = world.share;
+    settings.leases_ahead = !world.latency.is_zero();
     let solve =
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;
-    let worker_memory = flags.worker_memory(&settings)?;
+    let most = clusters.iter().map(|cluster| cluster.workers).max().unwrap_or(1);
+    let worker_memory = world.worker_memory(&settings, most)?;
+    let mut desk = Desk {
+        interrupt: Interrupt::listen(None)?,
+        progress: Progress::start(),
+        slots: 0,
+        began: Instant::now(),
+    };
+    let mut runs = Vec::new();
+    let rate = find_rate(world, &settings, worker_memory, &mut desk)?;
+    if let Some(rate) = rate {
+        let simulation = Simulation {
+            settings,
+            worker_memory,
+            rate,
+            latency: world.latency,
+            jitter: world.jitter,
+            seed: world.seed,
+            coordinator_cost: world.coordinator_cost,
+            max_time: world.max_time,
+        };
+        simulate_all(&simulation, clusters, &mut runs, &mut desk)?;
+    }
+    desk.progress.finish();
+    Ok(Simulated { solve, rate, worker_memory, runs })
+}
+
+/// Simulates the solve for each number of workers, or goes on until a signal comes.
+pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
     if let Some(path) = &flags.plot {
         if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg")) {
             let reason = "plots are drawn as SVG; write a name that ends with .svg";
@@ -158,31 +211,11 @@ pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
         let bad = |error| CommandError::bad_value("--plot", &path.to_string_lossy(), error);
         opened.map_err(|error| bad(format!("the file cannot be written: {error}")))?;
     }
-    let mut desk = Desk {
-        interrupt: Interrupt::listen(None)?,
-        progress: Progress::start(),
-        slots: 0,
-        began: Instant::now(),
-    };
-    let mut runs = Vec::new();
-    let nodes_per_second = find_rate(flags, &settings, worker_memory, &mut desk)?;
-    if let Some(rate) = nodes_per_second {
-        let simulation = Simulation {
-            settings,
-            worker_memory,
-            rate,
-            latency: flags.latency,
-            jitter: flags.jitter,
-            seed: flags.seed,
-            coordinator_cost: flags.coordinator_cost,
-            max_time: flags.max_time,
-        };
-        simulate_all(&simulation, &flags.clusters(), &mut runs, &mut desk)?;
-    }
-    desk.progress.finish();
-    let report = Report::new(flags, nodes_per_second, worker_memory, &solve, &runs);
+    let clusters = flags.clusters();
+    let simulated = simulated(&flags.settings, &flags.world, &clusters, games)?;
+    let report = Report::new(&flags.world, &simulated);
     if let Some(path) = &flags.plot
-        && !runs.is_empty()
+        && !simulated.runs.is_empty()
     {
         let svg = plot::svg(&report.title(), &report.runs)?;
         std::fs::write(path, svg)
@@ -192,13 +225,21 @@ pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
         Output::Json => output::print_json(&report)?,
         Output::Text => output::print_text(&report.text())?,
     }
-    let all = runs.len() == flags.clusters().len() && runs.iter().all(|run| run.end.is_some());
-    Ok(if all { End::Solved } else { End::Unsolved })
+    Ok(simulated.end(&clusters))
+}
+
+impl Simulated {
+    /// Whether all of these clusters have solved it.
+    pub fn end(&self, clusters: &[Cluster]) -> End {
+        let all =
+            self.runs.len() == clusters.len() && self.runs.iter().all(|run| run.end.is_some());
+        if all { End::Solved } else { End::Unsolved }
+    }
 }
 
 /// The rate that was given, or else the measured one; `None` if the user stopped it.
 fn find_rate(
-    flags: &SimulateFlags,
+    flags: &WorldFlags,
     settings: &SolveSettings,
     worker_memory: u64,
     desk: &mut Desk,
@@ -258,7 +299,7 @@ fn simulate_all(
 }
 
 /// `1 slot` or `64 slots`.
-fn count(slots: u64) -> String {
+pub fn count(slots: u64) -> String {
     format!("{} slot{}", grouped(slots), if slots == 1 { "" } else { "s" })
 }
 

@@ -4,10 +4,9 @@ use std::num::NonZero;
 
 use bytesize::ByteSize;
 use jlpns_simulate::{CoordinatorCost, Run};
-use jlpns_solve::Solve;
 use serde::Serialize;
 
-use super::SimulateFlags;
+use super::{Simulated, WorldFlags};
 use crate::cli::output::{Answer, grouped};
 
 /// The result of all runs, as `--output json` prints it.
@@ -32,13 +31,15 @@ pub struct Report {
 /// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    workers: u32,
+    /// The workers.
+    pub workers: u32,
     slots_per_worker: u32,
     /// All slots together.
     pub slots: u64,
-    solved: bool,
+    /// Whether the solve came to its end.
+    pub solved: bool,
     /// Virtual seconds.
-    seconds: f64,
+    pub seconds: f64,
     /// How many times faster than the single slot; `None` if one of the two was given up.
     pub speed_up: Option<f64>,
     /// The speed-up a slot.
@@ -46,9 +47,9 @@ pub struct Row {
     /// The share of the slots' time in searches.
     pub utilisation: f64,
     /// The nodes beyond those of the single slot, as a share of these.
-    search_overhead: Option<f64>,
+    pub search_overhead: Option<f64>,
     /// The share of the coordinator's time on reports.
-    coordinator_load: f64,
+    pub coordinator_load: f64,
     /// Jobs reported.
     jobs: u64,
     /// Jobs that became moot while they were out.
@@ -116,14 +117,10 @@ const HEADINGS: [&str; COLUMNS] = [
 ];
 
 impl Report {
-    /// What `runs` show, of which the first is that of the single slot. `solve` is the solve as it
-    /// is before any search.
+    /// What the runs show, of which the first is that of the single slot.
     pub fn new(
-        flags: &SimulateFlags,
-        rate: Option<NonZero<u64>>,
-        worker_memory: u64,
-        solve: &Solve,
-        runs: &[Run],
+        world: &WorldFlags,
+        Simulated { solve, rate, worker_memory, runs }: &Simulated,
     ) -> Report {
         let start = solve.status(std::time::Duration::ZERO);
         let known = runs.iter().find(|run| run.end.is_some()).or(runs.last());
@@ -133,14 +130,14 @@ impl Report {
             answer: Answer::of_solve(known.map_or(&start, |run| &run.status)),
             sub_search: start.sub_search.clone(),
             rate: rate.map(NonZero::get),
-            latency_seconds: flags.latency.as_secs_f64(),
-            jitter: flags.jitter,
-            seed: flags.seed,
-            coordinator_seconds: match flags.coordinator_cost {
+            latency_seconds: world.latency.as_secs_f64(),
+            jitter: world.jitter,
+            seed: world.seed,
+            coordinator_seconds: match world.coordinator_cost {
                 CoordinatorCost::Real => None,
                 CoordinatorCost::Fixed(cost) => Some(cost.as_secs_f64()),
             },
-            worker_memory,
+            worker_memory: *worker_memory,
             runs: rows.unwrap_or_default(),
         }
     }
