@@ -9,7 +9,7 @@ use std::time::Duration;
 use jlpns_link::connect::Pipe;
 use jlpns_search::searcher::Searching;
 use jlpns_solve::Solve;
-use jlpns_worker::client::{Shutdown, WorkerConfig, WorkerError, run_worker};
+use jlpns_worker::client::{Wanted, WorkerConfig, WorkerError, run_worker};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -47,7 +47,7 @@ pub async fn solve_embedded(
     }
     let (to_coordinator, pipes) = mpsc::channel(1);
     let connections = ReceiverStream::new(pipes).map(Ok::<DuplexStream, io::Error>);
-    let (ask, asked) = watch::channel(Shutdown::None);
+    let (ask, asked) = watch::channel(Wanted::Work);
     let (stop, stopped) = oneshot::channel::<()>();
     let worker = run_worker(worker, searching, Pipe::new(to_coordinator), asked);
     let serving = serve_connections(connections, driver, async {
@@ -64,7 +64,7 @@ pub async fn solve_embedded(
         }
         () = &mut shutdown => {
             // What the searches have found so far is not to be lost.
-            let _ = ask.send(Shutdown::Drain);
+            let _ = ask.send(Wanted::Drain("the solve is stopped".to_owned()));
             tokio::select! {
                 solve = &mut serving => solve?,
                 drained = timeout(DRAIN_TIMEOUT, &mut worker) => {
@@ -76,7 +76,7 @@ pub async fn solve_embedded(
             }
         }
     };
-    let _ = ask.send(Shutdown::Abort);
+    let _ = ask.send(Wanted::Abort);
     worker.await?;
     Ok(solve)
 }

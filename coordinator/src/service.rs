@@ -13,7 +13,9 @@ use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
 use jlpns_search::{Findings, Question};
 use jlpns_solve::belief::Identity;
-use jlpns_solve::{Event, Examiner, LeaseId, Order, ProofId, Subject, WorkerId, WorkerInfo};
+use jlpns_solve::{
+    Event, Examiner, LeaseId, Order, ProofId, Readiness, Subject, WorkerId, WorkerInfo,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -253,9 +255,14 @@ fn checked(
         events.push(Event::Solved { worker, solved });
     }
     // Before the reports: the slots that they free are not to be filled again.
-    if batch.draining {
-        events.push(Event::Draining { worker });
-    }
+    label("batch.idle_reason", &batch.idle_reason)?;
+    let readiness = match (batch.draining, batch.paused) {
+        (true, _) => Some(Readiness::Draining(batch.idle_reason)),
+        (false, Some(true)) => Some(Readiness::Paused(batch.idle_reason)),
+        (false, Some(false)) => Some(Readiness::Ready),
+        (false, None) => None,
+    };
+    events.extend(readiness.map(|readiness| Event::Readiness { worker, readiness }));
     for (report, proof) in batch.reports.into_iter().zip(proofs) {
         let (lease, findings) = (LeaseId(report.lease_id), findings(report.findings)?);
         let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;

@@ -59,6 +59,8 @@ same_fields!(WorkerStatus {
     jobs,
     nodes,
     draining,
+    paused,
+    idle_reason,
     stuck,
     seconds,
     machine,

@@ -15,7 +15,7 @@ pub mod v1 {
 }
 
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// This build, for people: its version, and what it was built from.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("JLPNS_COMMIT"));

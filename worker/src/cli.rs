@@ -4,16 +4,17 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{env, io, process, thread};
+use std::{env, io, process};
 
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, FromArgMatches, Parser, value_parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
+use jiff::Zoned;
 use jlpns_games::spec::Games;
 use jlpns_link::causes::with_causes;
 use jlpns_link::connect::Dial;
 use jlpns_link::credentials::CredentialFlags;
-use jlpns_search::memory;
 use jlpns_search::sub_search::SubSearchesOf;
+use jlpns_shell::capacity;
 use jlpns_shell::common::CommonFlags;
 use jlpns_shell::log::Log;
 use jlpns_shell::reading::Program;
@@ -21,8 +22,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, warn};
 
-use crate::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
+use crate::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, run_worker};
 use crate::machine;
+use crate::politeness::{Politeness, PolitenessFlags};
 
 /// The table of the configuration file that holds the flags.
 pub const TABLE: &str = "worker";
@@ -41,12 +43,22 @@ struct Arguments {
     #[arg(long, value_name = "URL", env = "JLPNS_COORDINATOR")]
     coordinator: String,
 
-    /// How many searches to run at a time [default: one for each core]
-    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", value_parser = value_parser!(u32).range(1..=1024))]
-    slots: Option<u32>,
+    /// How many searches to run at a time; auto is one for each core that affinity and control groups
+    /// leave to this process
+    #[arg(
+        long,
+        value_name = "N",
+        env = "JLPNS_SLOTS",
+        default_value = "auto",
+        allow_hyphen_values = true
+    )]
+    #[arg(value_parser = slots)]
+    slots: u32,
 
-    /// The memory for the nodes and tables of all searches, such as 8GiB [default: 512MiB a slot]
-    #[arg(long, value_name = "SIZE", env = "JLPNS_MEMORY", value_parser = memory::parse)]
+    /// The memory for the nodes and tables of all searches, such as 8GiB, or a share of what this process
+    /// may have, such as 50% [default: 512MiB a slot]
+    #[arg(long, value_name = "SIZE", env = "JLPNS_MEMORY", allow_hyphen_values = true)]
+    #[arg(value_parser = capacity::memory)]
     memory: Option<u64>,
 
     /// The worker's name in logs and status pages [default: host name and process id]
@@ -65,6 +77,9 @@ struct Arguments {
     give_up_after: Duration,
 
     #[command(flatten)]
+    politeness: PolitenessFlags,
+
+    #[command(flatten)]
     credentials: CredentialFlags,
 
     #[command(flatten)]
@@ -80,11 +95,15 @@ pub fn command() -> Command {
 const BAD_INPUT: u8 = 2;
 
 /// A time with its unit; a bare number is of seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<u32>().map(|seconds| Duration::from_secs(seconds.into()));
     let read = seconds.ok().or_else(|| humantime::parse_duration(text).ok());
     read.filter(|read| !read.is_zero())
         .ok_or_else(|| "write a time, such as 90s, 10m or 2h".to_owned())
+}
+
+fn slots(text: &str) -> Result<u32, String> {
+    capacity::slots(text, jlpns_proto::MAX_SLOTS)
 }
 
 fn label(text: &str) -> Result<String, String> {
@@ -130,11 +149,13 @@ pub fn run(games: &Games) -> ExitCode {
         eprintln!("error: {unknown}");
         return ExitCode::from(BAD_INPUT);
     }
+    let politeness =
+        arguments.politeness.begin(&Zoned::now()).unwrap_or_else(|error| refused(&error));
     log.start(io::stderr);
     for warning in warnings {
         warn!("{warning}");
     }
-    match work(arguments, dial, games.clone()) {
+    match work(arguments, dial, politeness, games.clone()) {
         Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
         Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,
         Err(error) => {
@@ -144,9 +165,13 @@ pub fn run(games: &Games) -> ExitCode {
     }
 }
 
-fn work(arguments: Arguments, dial: Dial, games: Games) -> anyhow::Result<WorkerEnd> {
-    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-    let slots = arguments.slots.unwrap_or(cores.min(jlpns_proto::MAX_SLOTS));
+fn work(
+    arguments: Arguments,
+    dial: Dial,
+    politeness: Politeness,
+    games: Games,
+) -> anyhow::Result<WorkerEnd> {
+    let slots = arguments.slots;
     let config = WorkerConfig {
         machine: arguments.machine.unwrap_or_else(machine::identity),
         name: arguments.name.unwrap_or_else(|| {
@@ -160,28 +185,34 @@ fn work(arguments: Arguments, dial: Dial, games: Games) -> anyhow::Result<Worker
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let (ask, shutdown) = watch::channel(Shutdown::None);
+        let (ask, wanted) = watch::channel(Wanted::Work);
+        let ask = Arc::new(ask);
+        tokio::spawn(politeness.keep(ask.clone()));
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         tokio::spawn(async move {
             let mut last = None::<Instant>;
-            for wanted in [Shutdown::Drain, Shutdown::Abort] {
+            for is_first in [true, false] {
+                let mut signal;
                 loop {
                     tokio::select! {
-                        _ = terminate.recv() => {}
-                        _ = interrupt.recv() => {}
+                        _ = terminate.recv() => signal = "SIGTERM",
+                        _ = interrupt.recv() => signal = "Ctrl-C",
                     }
                     if last.is_none_or(|last| last.elapsed() >= ONE_SIGNAL) {
                         break;
                     }
                 }
                 last = Some(Instant::now());
-                if wanted == Shutdown::Abort {
+                let wanted = if is_first {
+                    Wanted::Drain(format!("{signal} came"))
+                } else {
                     warn!("aborted: what the searches found is lost");
-                }
-                let _ = ask.send(wanted);
+                    Wanted::Abort
+                };
+                ask.send_if_modified(|now| now.change_to(wanted));
             }
         });
-        Ok(run_worker(config, Arc::new(SubSearchesOf(games)), dial, shutdown).await?)
+        Ok(run_worker(config, Arc::new(SubSearchesOf(games)), dial, wanted).await?)
     })
 }

@@ -23,11 +23,13 @@ use tracing::{info, warn};
 
 use self::declines::DeclineReasons;
 use self::patience::Patience;
+pub use self::wanted::Wanted;
 use crate::slots::{JoinedSolve, SlotEvent, SlotEventKind, Slots};
 
 mod declines;
 mod patience;
 mod session;
+mod wanted;
 
 /// What a worker is.
 #[derive(Clone, Debug)]
@@ -71,18 +73,6 @@ impl Backoff {
             .without_max_times()
             .build()
     }
-}
-
-/// What is wanted of a worker, in the order in which it may change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Shutdown {
-    /// To work.
-    #[default]
-    None,
-    /// To take no more leases, report what it has, and end.
-    Drain,
-    /// To end at once.
-    Abort,
 }
 
 /// How a worker's run ended well.
@@ -129,48 +119,54 @@ pub enum WorkerError {
     },
 }
 
-/// Runs a worker until the solve is over or `shutdown` asks it to end. Lost connections are made
+/// Runs a worker until the solve is over or it is wanted to end. Lost connections are made
 /// anew, until nothing was heard of the coordinator for too long; but as long as the worker has
 /// reports of a solve that is kept on disk, it waits for the coordinator to go on with it.
 pub async fn run_worker(
     config: WorkerConfig,
     searching: Arc<dyn Searching>,
     connector: impl Connector,
-    shutdown: watch::Receiver<Shutdown>,
+    wanted: watch::Receiver<Wanted>,
 ) -> Result<WorkerEnd, WorkerError> {
     let (to_client, said) = mpsc::unbounded_channel();
     let slots = Slots::start(config.slots, to_client)
         .map_err(|source| WorkerError::Threads { slots: config.slots, source })?;
-    let mut aborted = shutdown.clone();
+    let mut aborted = wanted.clone();
     let give_up_after = config.give_up_after;
     let mut client = Client {
         config,
         searching,
         slots,
         said,
-        shutdown,
+        wanted,
+        follows: Wanted::Work,
         solve: None,
         generation: 0,
         // Not 0, which stands for none.
         instance: RandomState::new().build_hasher().finish() | 1,
         held: BTreeMap::new(),
         unacknowledged: BTreeMap::new(),
-        draining: false,
         is_kept: false,
         patience: Patience::new(give_up_after),
         declines: DeclineReasons::default(),
     };
     tokio::select! {
         biased;
-        () = reached(&mut aborted, Shutdown::Abort) => Ok(WorkerEnd::Aborted),
+        _ = changed(&mut aborted, |wanted| *wanted == Wanted::Abort) => Ok(WorkerEnd::Aborted),
         end = client.run(&connector) => end,
     }
 }
 
-/// Waits until at least `wanted` is asked for; for ever, if no sender is left.
-async fn reached(shutdown: &mut watch::Receiver<Shutdown>, wanted: Shutdown) {
-    if shutdown.wait_for(|now| *now >= wanted).await.is_err() {
-        future::pending::<()>().await;
+/// Waits until such a thing is wanted; for ever, if no sender is left.
+async fn changed(
+    wanted: &mut watch::Receiver<Wanted>,
+    is_it: impl FnMut(&Wanted) -> bool,
+) -> Wanted {
+    // The guard of what is there must not be held while anything is awaited.
+    let there = wanted.wait_for(is_it).await.map(|wanted| wanted.clone());
+    match there {
+        Ok(wanted) => wanted,
+        Err(_) => future::pending().await,
     }
 }
 
@@ -180,7 +176,9 @@ struct Client {
     searching: Arc<dyn Searching>,
     slots: Slots,
     said: UnboundedReceiver<SlotEvent>,
-    shutdown: watch::Receiver<Shutdown>,
+    wanted: watch::Receiver<Wanted>,
+    /// What it does of what is wanted.
+    follows: Wanted,
     solve: Option<Arc<JoinedSolve>>,
     generation: u64,
     /// Tells this process from others of the same name.
@@ -189,7 +187,6 @@ struct Client {
     held: BTreeMap<u64, HeldLease>,
     /// Final reports that the coordinator has not acknowledged.
     unacknowledged: BTreeMap<u64, FinalReport>,
-    draining: bool,
     /// Whether the solve is kept on disk, so that it may be resumed.
     is_kept: bool,
     patience: Patience,
@@ -235,13 +232,13 @@ impl Client {
     async fn run(&mut self, connector: &impl Connector) -> Result<WorkerEnd, WorkerError> {
         let mut delays = self.config.backoff.begin();
         loop {
-            if self.draining && self.has_nothing_to_tell() {
+            if self.follows.is_to_drain() && self.has_nothing_to_tell() {
                 return Ok(WorkerEnd::Drained);
             }
             let connected = tokio::select! {
                 biased;
-                () = reached(&mut self.shutdown, Shutdown::Drain), if !self.draining => {
-                    self.begin_drain();
+                wanted = changed(&mut self.wanted, |wanted| *wanted != self.follows) => {
+                    self.follow(wanted);
                     continue;
                 }
                 () = self.patience.ends(), if !self.has_a_use() => {
@@ -269,7 +266,7 @@ impl Client {
                     }
                 },
             };
-            if self.draining {
+            if self.follows.is_to_drain() {
                 let lost = self.held.len() + self.unacknowledged.len();
                 warn!("{reason}; leaving with {lost} leases unreported");
                 return Ok(WorkerEnd::Drained);
@@ -308,7 +305,12 @@ impl Client {
         loop {
             tokio::select! {
                 biased;
-                () = reached(&mut self.shutdown, Shutdown::Drain) => return,
+                wanted = changed(&mut self.wanted, |wanted| *wanted != self.follows) => {
+                    self.follow(wanted);
+                    if self.follows.is_to_drain() {
+                        return;
+                    }
+                }
                 Some(said) = self.said.recv() => {
                     self.note(said);
                 }
@@ -321,10 +323,23 @@ impl Client {
         self.held.is_empty() && self.unacknowledged.is_empty()
     }
 
-    fn begin_drain(&mut self) {
-        info!("draining: {} leases are stopped and reported, none is taken", self.held.len());
-        self.draining = true;
-        self.stop_all();
+    /// Does what is wanted from now on.
+    fn follow(&mut self, wanted: Wanted) {
+        let held = self.held.len();
+        match &wanted {
+            Wanted::Work => info!("going on: leases are taken again"),
+            Wanted::Pause(why) => {
+                info!("pausing: {why}; {held} leases are stopped and reported, none is taken");
+            }
+            Wanted::Drain(why) => {
+                info!("draining: {why}; {held} leases are stopped and reported, none is taken");
+            }
+            Wanted::Abort => {}
+        }
+        if wanted != Wanted::Work {
+            self.stop_all();
+        }
+        self.follows = wanted;
     }
 
     fn stop_all(&self) {

@@ -2,10 +2,16 @@
 //!
 //! - [`client`]: what keeps a worker connected to its coordinator.
 //! - [`machine`]: what tells its machine from others.
+//! - [`idle`]: whether its machine is idle.
+//! - [`politeness`]: when it pauses, and when its time is over.
+//! - [`until`]: until when it works.
 //! - [`slots`]: the threads that run the searches of jobs.
 //! - [`cli`]: the command line.
 
 pub mod cli;
 pub mod client;
+pub mod idle;
 pub mod machine;
+pub mod politeness;
 pub mod slots;
+pub mod until;

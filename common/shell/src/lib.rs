@@ -1,5 +1,6 @@
 //! What the commands of jlpns have in common in a shell.
 //!
+//! - `capacity`: what the machine lets this process have: cores, and memory.
 //! - `common`: the flags that every command has, and what the configuration file may hold outside its tables.
 //! - `file`: the configuration file: where it is, and whether each of its keys is one.
 //! - `layers`: flag before environment before file before default; and where each value comes from.
@@ -11,6 +12,7 @@
 //! Clap's commands are the one place where a setting has a name: the key in the file is the flag's long name, and its
 //! value goes through the flag's own parser.
 
+pub mod capacity;
 pub mod common;
 pub mod file;
 pub mod layers;

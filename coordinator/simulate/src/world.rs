@@ -325,7 +325,10 @@ impl<B: Behaviour> World<B> {
             assert!(worker.running + worker.stuck <= worker.slots, "no slot runs two jobs");
         }
         assert_eq!(status.workers.len(), self.coordinator.open.len(), "both know who is connected");
-        let free = status.workers.iter().any(|w| w.running + w.stuck < w.slots && !w.draining);
+        let free = status
+            .workers
+            .iter()
+            .any(|w| w.running + w.stuck < w.slots && !w.draining && !w.paused);
         let waits = status.leased > 0
             || solve.waits_for_records()
             || self.coordinator.full

@@ -12,6 +12,7 @@ use super::examine::Examined;
 use super::ids::{LeaseId, ProofId, WorkerId};
 use super::notice::Notice;
 use super::record::{Record, Snapshot};
+use super::scheduler::Readiness;
 
 /// What a worker says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,10 +60,12 @@ pub enum Event {
         /// Its connection.
         worker: WorkerId,
     },
-    /// A worker wants no more leases.
-    Draining {
+    /// A worker takes leases from now on, or takes none.
+    Readiness {
         /// Its connection.
         worker: WorkerId,
+        /// Which of both, and why.
+        readiness: Readiness,
     },
     /// A worker is alive and still works on these leases.
     Renewed {
@@ -141,7 +144,7 @@ impl Event {
             | Event::Progress { worker, .. }
             | Event::Reported { worker, .. }
             | Event::Declined { worker, .. }
-            | Event::Draining { worker }
+            | Event::Readiness { worker, .. }
             | Event::Solved { worker, .. } => Some(*worker),
             Event::Joined { .. }
             | Event::Left { .. }

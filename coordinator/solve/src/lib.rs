@@ -84,6 +84,7 @@ use problem::Problem;
 pub use record::{Record, Report, Snapshot};
 pub use resume::ResumeError;
 use scheduler::LeaseTerms;
+pub use scheduler::Readiness;
 pub use settings::SolveSettings;
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
@@ -214,7 +215,9 @@ impl Solve {
         let outcome = match event {
             Event::Joined { worker, info } => self.joined(worker, info, now),
             Event::Left { worker } => self.left(worker, now),
-            Event::Draining { worker } => self.dispatch.scheduler.drain(worker),
+            Event::Readiness { worker, readiness } => {
+                self.dispatch.scheduler.set_readiness(worker, readiness)
+            }
             Event::Renewed { worker, leases } => {
                 self.dispatch.scheduler.renew(worker, &leases, now);
                 Ok(())

@@ -116,8 +116,8 @@ impl Solve {
             Purpose::Frontier(node) => node,
         };
         let dispatch = &mut self.dispatch;
-        // A draining worker gives back the leases whose searches it has not begun; that is no loss.
-        if holder.draining || !self.tree.is_open(node) {
+        // Who drains or pauses gives back the leases whose searches it has not begun; that is no loss.
+        if holder.gives_back || !self.tree.is_open(node) {
             return dispatch.end_without_report(id, node, &mut *self.tree);
         }
         let verdict = dispatch.losses.note(node, &holder.name);
@@ -178,11 +178,12 @@ impl Solve {
 /// The worker that has lost a lease.
 struct Holder {
     name: String,
-    draining: bool,
+    /// Whether it takes no leases, and so may give back what it has.
+    gives_back: bool,
 }
 
 impl Holder {
     fn of(worker: &Worker) -> Holder {
-        Holder { name: worker.info.name.clone(), draining: worker.draining }
+        Holder { name: worker.info.name.clone(), gives_back: !worker.readiness.is_ready() }
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::belief::MachineId;
-use crate::{Record, Solve, WorkerId};
+use crate::{Readiness, Record, Solve, WorkerId};
 
 /// What is to become of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ impl Solve {
             Order::Drain => {
                 for &(worker, _) in &workers {
                     // It is connected.
-                    let _ = self.dispatch.scheduler.drain(worker);
+                    let readiness = Readiness::Draining("ordered".to_owned());
+                    let _ = self.dispatch.scheduler.set_readiness(worker, readiness);
                 }
             }
             Order::Kick => {

@@ -14,6 +14,7 @@
 
 mod lease;
 mod rate;
+mod readiness;
 mod stragglers;
 mod worker;
 
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use jlpns_search::Job;
 pub use lease::{Lease, LeaseTerms, Purpose, TakenBack};
+pub use readiness::Readiness;
 use stragglers::LONGEST;
 use worker::Turn;
 pub use worker::Worker;
@@ -133,8 +135,8 @@ impl Scheduler {
         self.leases.len() as u64
     }
 
-    /// How many leases ended because their worker was gone, silent or would not; those that a draining
-    /// worker gave back are none of them.
+    /// How many leases ended because their worker was gone, silent or would not; those that a
+    /// worker gave back because it drains or pauses are none of them.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -206,7 +208,7 @@ impl Scheduler {
         }
         self.instances.remove(&(worker.info.instance, id));
         self.open.remove(&worker.turn(id));
-        if !worker.draining {
+        if worker.readiness.is_ready() {
             self.slots -= u64::from(worker.info.slots);
         }
         if let Some(until) = worker.benched {
@@ -215,13 +217,19 @@ impl Scheduler {
         Ok((worker, leases))
     }
 
-    /// The worker gets no more leases.
-    pub fn drain(&mut self, id: WorkerId) -> Result<(), Refusal> {
+    /// Whether the worker gets leases from now on. Who drains does not come back to work.
+    pub fn set_readiness(&mut self, id: WorkerId, readiness: Readiness) -> Result<(), Refusal> {
         let worker = self.workers.get(&id).ok_or(Refusal::UnknownWorker(id))?;
-        if !worker.draining {
-            self.slots -= u64::from(worker.info.slots);
+        if worker.readiness.is_draining() {
+            return Ok(());
         }
-        self.change(id, |worker| worker.draining = true);
+        let slots = u64::from(worker.info.slots);
+        match (worker.readiness.is_ready(), readiness.is_ready()) {
+            (true, false) => self.slots -= slots,
+            (false, true) => self.slots += slots,
+            _ => {}
+        }
+        self.change(id, |worker| worker.readiness = readiness);
         Ok(())
     }
 
@@ -396,9 +404,10 @@ impl Scheduler {
     /// Takes a lease back; it is remembered as a former one.
     pub fn take_back(&mut self, lease_id: LeaseId, why: TakenBack) -> Option<Lease> {
         let lease = self.remove(lease_id)?;
-        let drains = self.workers.get(&lease.worker).is_some_and(|worker| worker.draining);
+        let worker = self.workers.get(&lease.worker);
+        let gives_back = worker.is_some_and(|worker| !worker.readiness.is_ready());
         match why {
-            TakenBack::WorkerLeft | TakenBack::Declined if drains => {}
+            TakenBack::WorkerLeft | TakenBack::Declined if gives_back => {}
             TakenBack::WorkerLeft | TakenBack::Expired | TakenBack::Declined => self.lost += 1,
             TakenBack::Stalled => {
                 self.stalled += 1;
@@ -420,7 +429,8 @@ impl Scheduler {
         Some(lease)
     }
 
-    /// A worker has declined a lease: if it declines one after the other it gets none for a while.
+    /// A worker has declined a lease: if it declines one after the other it gets none for a while. What it gives
+    /// back because it drains or pauses does not count.
     /// `None` if it did not hold the lease.
     pub fn decline(&mut self, id: WorkerId, lease_id: LeaseId, now: Duration) -> Option<Lease> {
         self.unstick(lease_id, id);
@@ -428,6 +438,9 @@ impl Scheduler {
         let lease = self.take_back(lease_id, TakenBack::Declined);
         let mut until = None;
         self.change(id, |worker| {
+            if !worker.readiness.is_ready() {
+                return;
+            }
             worker.declined += 1;
             if worker.declined >= DECLINES_IN_A_ROW && worker.benched.is_none() {
                 let doublings = (worker.declined - DECLINES_IN_A_ROW).min(8);

@@ -167,6 +167,12 @@ pub struct WorkerStatus {
     pub nodes: u64,
     /// Whether it takes no more jobs.
     pub draining: bool,
+    /// Whether it takes no jobs for now.
+    #[serde(default)]
+    pub paused: bool,
+    /// Why it takes none; empty if it does, or does not say.
+    #[serde(default)]
+    pub idle_reason: String,
     /// Its slots that hold a search that gets no further.
     pub stuck: u32,
     /// Seconds since it joined.
@@ -293,13 +299,13 @@ impl Solve {
         self.dispatch
             .scheduler
             .worker(worker)
-            .is_some_and(|worker| worker.running > 0 && !worker.draining)
+            .is_some_and(|worker| worker.running > 0 && worker.readiness.is_ready())
     }
 
-    /// Whether a worker is to work on a lease: it holds it, and does not drain.
+    /// Whether a worker is to work on a lease: it holds it, and neither drains nor pauses.
     pub fn is_to_work_on(&self, worker: WorkerId, lease: LeaseId) -> bool {
         let scheduler = &self.dispatch.scheduler;
-        scheduler.worker(worker).is_some_and(|worker| !worker.draining)
+        scheduler.worker(worker).is_some_and(|worker| worker.readiness.is_ready())
             && scheduler.find(worker, lease).is_ok_and(|(_, held)| held)
     }
 
@@ -316,7 +322,9 @@ impl Solve {
             running: worker.busy_slots(),
             jobs: worker.jobs,
             nodes: worker.nodes,
-            draining: worker.draining,
+            draining: worker.readiness.is_draining(),
+            paused: worker.readiness.is_paused(),
+            idle_reason: worker.readiness.reason().to_owned(),
             stuck: worker.stuck,
             seconds: now.saturating_sub(worker.joined).as_secs_f64(),
             machine: machine.identity.to_string(),

@@ -177,7 +177,7 @@ impl Cluster {
             assert!(worker.running <= worker.slots, "no slot runs two jobs");
         }
         assert_eq!(self.solve.end().is_some(), self.over);
-        let free = status.workers.iter().any(|w| w.running < w.slots && !w.draining);
+        let free = status.workers.iter().any(|w| w.running < w.slots && !w.draining && !w.paused);
         assert!(
             self.over || !free || status.leased > 0 || !self.own_searches.is_empty(),
             "an idle slot while nothing is out means that the solve is stuck"
@@ -224,7 +224,8 @@ impl Cluster {
             }
             7 if self.workers.len() > 1 => {
                 let worker = self.workers[pick % self.workers.len()];
-                self.send(Event::Draining { worker }).unwrap();
+                let readiness = Readiness::Draining(String::new());
+                self.send(Event::Readiness { worker, readiness }).unwrap();
                 self.join(1);
             }
             _ if !self.held.is_empty() => {

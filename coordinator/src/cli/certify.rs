@@ -23,7 +23,7 @@ pub struct CertifyFlags {
     #[command(flatten)]
     size: SizeFlags,
 
-    /// How many threads to use [default: one for each core]
+    /// How many threads to use [default: auto, one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
     #[arg(value_parser = values::slots)]
     slots: Option<u32>,

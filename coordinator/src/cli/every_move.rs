@@ -28,7 +28,7 @@ pub struct MovesFlags {
     #[arg(env = "JLPNS_MOVES")]
     moves: String,
 
-    /// How many searches to run at a time [default: one for each core]
+    /// How many searches to run at a time [default: auto, one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
     #[arg(value_parser = values::slots)]
     slots: Option<u32>,

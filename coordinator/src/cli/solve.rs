@@ -49,7 +49,7 @@ pub struct SolveFlags {
     #[command(flatten)]
     certificate: CertificateFlags,
 
-    /// How many searches to run at a time [default: one for each core]
+    /// How many searches to run at a time [default: auto, one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
     #[arg(value_parser = values::slots)]
     slots: Option<u32>,

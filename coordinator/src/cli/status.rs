@@ -15,6 +15,7 @@ use super::ask::ask;
 use super::keeping::kept_solve;
 use super::output::{self, Answer, Output, grouped, rate};
 use super::report::{jobs, rests_on};
+use super::workers::idle;
 use super::{CommandError, End, values};
 use crate::status::from_wire;
 
@@ -140,7 +141,7 @@ fn text(status: &SolveStatus, is_running: bool) -> String {
             grouped(worker.jobs),
             grouped(worker.nodes),
             rate(worker.nodes, worker.seconds),
-            if worker.draining { ", draining" } else { "" },
+            idle(worker).map(|idle| format!(", {idle}")).unwrap_or_default(),
         );
         if worker.stuck > 0 {
             let _ = write!(text, ", {} slots stuck", worker.stuck);

@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::num::NonZero;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,9 +12,9 @@ use jlpns_link::connect::{AddressError, Dial};
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_proto::MAX_SLOTS;
 use jlpns_search::graph::Selection;
-pub use jlpns_search::memory::parse as memory;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
+pub use jlpns_shell::capacity::memory;
 use jlpns_simulate::CoordinatorCost;
 use jlpns_solve::belief::Confirm;
 
@@ -170,9 +169,9 @@ pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
-/// A number of slots.
+/// A number of slots, or `auto`.
 pub fn slots(text: &str) -> Result<u32, String> {
-    whole(text, 1, MAX_SLOTS)
+    jlpns_shell::capacity::slots(text, MAX_SLOTS)
 }
 
 /// A number of virtual workers.
@@ -221,8 +220,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 
 /// One slot for each core.
 pub fn cores() -> u32 {
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    u32::try_from(cores).unwrap_or(MAX_SLOTS).min(MAX_SLOTS)
+    jlpns_shell::capacity::cores(MAX_SLOTS)
 }
 
 /// A number of nodes, from 1.

@@ -109,8 +109,8 @@ fn text(roster: &Roster) -> String {
         if !worker.build.is_empty() {
             let _ = write!(line, "; build {}", worker.build);
         }
-        if worker.draining {
-            line += "; draining";
+        if let Some(idle) = idle(worker) {
+            let _ = write!(line, "; {idle}");
         }
         lines.push(line);
     }
@@ -120,4 +120,15 @@ fn text(roster: &Roster) -> String {
     let put_out = roster.quarantined.iter();
     lines.extend(put_out.map(|name| format!("the machine of worker {name} is quarantined")));
     lines.join("\n")
+}
+
+/// Why a worker takes no jobs, in a few words; nothing if it takes them.
+pub fn idle(worker: &WorkerStatus) -> Option<String> {
+    let state = match (worker.draining, worker.paused) {
+        (true, _) => "draining",
+        (false, true) => "paused",
+        (false, false) => return None,
+    };
+    let reason = &worker.idle_reason;
+    Some(if reason.is_empty() { state.to_owned() } else { format!("{state}: {reason}") })
 }

@@ -19,7 +19,7 @@ use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_MESSAGE_BYTES, v1};
 use jlpns_search::sub_search::SubSearches;
 use jlpns_solve::Solve;
-use jlpns_worker::client::{Shutdown, WorkerEnd, WorkerError, run_worker};
+use jlpns_worker::client::{Wanted, WorkerEnd, WorkerError, run_worker};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::{mpsc, watch};
@@ -89,7 +89,7 @@ impl Guarded {
 
     /// How a worker ends that comes with these credentials.
     async fn work(&self, credentials: Credentials) -> Result<WorkerEnd, WorkerError> {
-        let (_keep, asked) = watch::channel(Shutdown::None);
+        let (_keep, asked) = watch::channel(Wanted::Work);
         let dial = self.dial(credentials);
         run_worker(worker_config("one", 1), Arc::new(SubSearches), dial, asked).await
     }

@@ -17,7 +17,7 @@ use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::sub_search::SubSearches;
 use jlpns_search::{Findings, Job};
 use jlpns_solve::Solve;
-use jlpns_worker::client::{Shutdown, WorkerEnd, run_worker};
+use jlpns_worker::client::{Wanted, WorkerEnd, run_worker};
 use tokio::io::{DuplexStream, copy_bidirectional};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
@@ -60,7 +60,7 @@ async fn workers_over_tcp_hear_of_the_end() {
         let address = listener.local_addr().expect("an address");
         let driver = driver(settings("connect4:4x4"));
         let serving = tokio::spawn(serve(listener, driver, std::future::pending()));
-        let (_keep, asked) = watch::channel(Shutdown::None);
+        let (_keep, asked) = watch::channel(Wanted::Work);
         let (ended, mut ends) = mpsc::channel(2);
         for name in ["a", "b"] {
             let dial = Dial::new(&format!("http://{address}")).expect("an address");
@@ -312,7 +312,7 @@ async fn a_network_that_breaks_again_and_again_costs_time_only() {
         let relays = Arc::new(Mutex::new(Vec::new()));
         let cable = Cable { to_coordinator, relays: relays.clone() };
         let (begun, mut searches) = mpsc::unbounded_channel();
-        let (_keep, asked) = watch::channel(Shutdown::None);
+        let (_keep, asked) = watch::channel(Wanted::Work);
         let worker = run_worker(worker_config("w", 2), Arc::new(Counted { begun }), cable, asked);
         let worker = tokio::spawn(worker);
         for _ in 0..5 {
@@ -348,7 +348,7 @@ async fn a_worker_finds_the_next_coordinator() {
     within_a_minute(async {
         let first = Coordinator::start(settings("connect4:7x6"));
         let (pipe, pipes) = watch::channel(first.pipe.clone());
-        let (_keep, asked) = watch::channel(Shutdown::None);
+        let (_keep, asked) = watch::channel(Wanted::Work);
         let address = Address { pipe: pipes };
         let worker = run_worker(worker_config("w", 1), Arc::new(SubSearches), address, asked);
         let worker = tokio::spawn(worker);

@@ -7,7 +7,7 @@ use jlpns_games::Outcome;
 use jlpns_proto::v1;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_search::sub_search::SubSearches;
-use jlpns_worker::client::{Shutdown, WorkerEnd, run_worker};
+use jlpns_worker::client::{Wanted, WorkerEnd, run_worker};
 use proptest::prelude::*;
 use prost::bytes::BufMut;
 use tokio::sync::watch;
@@ -149,12 +149,23 @@ fn message() -> impl Strategy<Value = FromWorker> {
         prop::collection::vec(report, 0..3),
         prop::collection::vec(decline, 0..2),
         prop::bool::weighted(0.1),
+        prop::option::weighted(0.1, any::<bool>()),
         prop::collection::vec(solved, 0..2),
     );
-    let batch = batch.prop_map(|(renewals, progress, reports, declines, draining, solved)| {
-        let lists = v1::WorkerBatch { renewals, progress, reports, declines, draining, solved };
-        FromWorker::Batch(lists)
-    });
+    let batch =
+        batch.prop_map(|(renewals, progress, reports, declines, draining, paused, solved)| {
+            let lists = v1::WorkerBatch {
+                renewals,
+                progress,
+                reports,
+                declines,
+                draining,
+                solved,
+                paused,
+                idle_reason: String::new(),
+            };
+            FromWorker::Batch(lists)
+        });
     prop_oneof![1 => hello, 12 => batch]
 }
 
@@ -167,7 +178,7 @@ fn the_value_is_found_after<N: Future<Output = ()>>(noise: impl FnOnce(Arc<Coord
         let coordinator = Arc::into_inner(coordinator).expect("the noise is over");
         // The time between two attempts matters only if the noise has broken something.
         let config = crate::stage::worker_config("honest", 1);
-        let (_keep, asked) = watch::channel(Shutdown::None);
+        let (_keep, asked) = watch::channel(Wanted::Work);
         let end = run_worker(config, Arc::new(SubSearches), coordinator.pipe.clone(), asked).await;
         assert_eq!(end.expect("a good end"), WorkerEnd::SolveOver("the value is draw".to_owned()));
         let solve = coordinator.end().await;

@@ -12,13 +12,13 @@ use jlpns_proto::{MAX_BATCH, MAX_PART, v1};
 use jlpns_search::TranspositionTable;
 use jlpns_search::strategy::Claim;
 use jlpns_solve::belief::Confirm;
-use jlpns_worker::client::{Shutdown, WorkerError, run_worker};
+use jlpns_worker::client::{Wanted, WorkerError, run_worker};
 use tokio::sync::watch;
 use tonic::Code;
 
 use crate::stage::{Coordinator, hello, settings, within_a_minute, worker_config};
 
-const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 2; use \
+const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 3; use \
                         the same release of both";
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn reports_that_do_not_fit_are_counted_and_acknowledged() {
 async fn a_refused_worker_says_why_and_ends() {
     within_a_minute(async {
         let coordinator = Coordinator::start(settings("connect4:4x4"));
-        let (_keep, asked) = watch::channel(Shutdown::None);
+        let (_keep, asked) = watch::channel(Wanted::Work);
         let searching = Arc::new(jlpns_search::sub_search::SubSearches);
         let config = worker_config("", 1);
         let end = run_worker(config, searching, coordinator.pipe.clone(), asked).await;

@@ -13,7 +13,7 @@ use jlpns_proto::convert::{WireError, at_most, in_range, solved_positions};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
-use jlpns_proto::{MAX_BATCH, MAX_MESSAGE_BYTES, MAX_PART, PROTOCOL_VERSION, v1};
+use jlpns_proto::{MAX_BATCH, MAX_LABEL, MAX_MESSAGE_BYTES, MAX_PART, PROTOCOL_VERSION, v1};
 use jlpns_search::Job;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, timeout};
@@ -22,8 +22,7 @@ use tonic::{Code, Status, Streaming};
 use tracing::{debug, info, warn};
 
 use super::{
-    BatchEntry, Client, FinalReport, HeldLease, SessionEnd, Shutdown, WorkerEnd, WorkerError,
-    reached,
+    BatchEntry, Client, FinalReport, HeldLease, SessionEnd, Wanted, WorkerEnd, WorkerError, changed,
 };
 use crate::slots::{JoinedSolve, Task};
 
@@ -161,18 +160,18 @@ impl Client {
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
 
         self.send_unacknowledged(&mut stream).await?;
-        if self.draining {
-            stream.send(v1::WorkerBatch { draining: true, ..Default::default() }).await?;
+        if self.follows != Wanted::Work {
+            stream.send(self.readiness()).await?;
         }
         loop {
-            if self.draining && self.has_nothing_to_tell() {
+            if self.follows.is_to_drain() && self.has_nothing_to_tell() {
                 leave(stream).await;
                 return Ok(WorkerEnd::Drained);
             }
             tokio::select! {
-                () = reached(&mut self.shutdown, Shutdown::Drain), if !self.draining => {
-                    self.begin_drain();
-                    stream.send(v1::WorkerBatch { draining: true, ..Default::default() }).await?;
+                wanted = changed(&mut self.wanted, |wanted| *wanted != self.follows) => {
+                    self.follow(wanted);
+                    stream.send(self.readiness()).await?;
                 }
                 message = stream.next() => match message? {
                     FromCoordinator::Welcome(_) => {
@@ -294,6 +293,20 @@ impl Client {
         solved.iter().take(MAX_BATCH).map(v1::SolvedPosition::from).collect()
     }
 
+    /// Whether leases are taken, and if not, why.
+    fn readiness(&self) -> v1::WorkerBatch {
+        let draining = self.follows.is_to_drain();
+        let reason = self.follows.reason().unwrap_or_default();
+        // What people are called is in it.
+        let reason = reason.chars().map(|c| if c.is_control() { ' ' } else { c });
+        v1::WorkerBatch {
+            draining,
+            paused: (!draining).then(|| matches!(self.follows, Wanted::Pause(_))),
+            idle_reason: reason.take(MAX_LABEL).collect(),
+            ..Default::default()
+        }
+    }
+
     async fn send_unacknowledged(&self, stream: &mut Stream) -> Result<(), Broken> {
         let (proved, plain): (Vec<_>, Vec<_>) =
             self.unacknowledged.values().partition(|report| report.certificate.is_some());
@@ -355,8 +368,12 @@ impl Client {
 
     /// Puts a lease before the slots. The error says why it is declined.
     fn start(&mut self, lease: v1::Lease) -> Result<(), String> {
-        if self.draining {
-            return Err("the worker is about to leave".to_owned());
+        match &self.follows {
+            Wanted::Work => {}
+            Wanted::Pause(_) => return Err("the worker pauses".to_owned()),
+            Wanted::Drain(_) | Wanted::Abort => {
+                return Err("the worker is about to leave".to_owned());
+            }
         }
         let solve = self.solve.clone().ok_or("the worker is at no solve")?;
         let sentence = |error: WireError| error.to_string();

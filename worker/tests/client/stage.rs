@@ -15,7 +15,7 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_search::search::{EPSILON, Growth, Observer};
 use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
-use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, WorkerError, run_worker};
+use jlpns_worker::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, WorkerError, run_worker};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -201,7 +201,7 @@ pub struct Stage {
     pub talks: mpsc::Receiver<Talk>,
     pub begun: mpsc::UnboundedReceiver<u64>,
     pub may_end: Arc<AtomicBool>,
-    pub shutdown: watch::Sender<Shutdown>,
+    pub shutdown: watch::Sender<Wanted>,
     pub worker: JoinHandle<Result<WorkerEnd, WorkerError>>,
 }
 
@@ -271,7 +271,7 @@ impl Stage {
             backoff: Backoff { first: Duration::from_micros(10), most },
             give_up_after,
         };
-        let (shutdown, asked) = watch::channel(Shutdown::None);
+        let (shutdown, asked) = watch::channel(Wanted::Work);
         let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
         Stage { talks, begun, may_end, shutdown, worker }
     }
@@ -280,7 +280,7 @@ impl Stage {
         self.talks.recv().await.expect("the worker connects")
     }
 
-    pub fn ask(&self, wanted: Shutdown) {
+    pub fn ask(&self, wanted: Wanted) {
         self.shutdown.send(wanted).expect("the worker runs");
     }
 

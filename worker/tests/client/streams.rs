@@ -8,7 +8,7 @@ use jlpns_link::connect::Pipe;
 use jlpns_proto::v1::coordinator_message::Kind as Out;
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
-use jlpns_worker::client::{Backoff, Shutdown, WorkerConfig, WorkerEnd, run_worker};
+use jlpns_worker::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, run_worker};
 use tokio::sync::{mpsc, watch};
 use tonic::Status;
 
@@ -101,7 +101,7 @@ async fn draining_reports_what_there_is_and_waits_until_it_is_heard() {
     talk.welcome("a").await;
     talk.lease(7).await;
     assert_eq!(stage.begun.recv().await, Some(7));
-    stage.ask(Shutdown::Drain);
+    stage.ask(Wanted::Drain("asked".to_owned()));
     let mut drained = false;
     let mut reports = Vec::new();
     while !drained || reports.is_empty() {
@@ -120,6 +120,69 @@ async fn draining_reports_what_there_is_and_waits_until_it_is_heard() {
     assert_eq!(stage.end().await.expect("a good end"), WorkerEnd::Drained);
 }
 
+/// Reads what a worker says until it says this of its pauses; gives the reason.
+async fn said_of_pauses(talk: &mut Talk, paused: bool) -> String {
+    loop {
+        let news = talk.news().await;
+        assert!(!news.draining);
+        if news.paused == Some(paused) {
+            return news.idle_reason;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_pause_gives_back_what_there_is_and_lasts_until_it_is_over() {
+    let mut stage = Stage::new(1);
+    let mut talk = stage.talk().await;
+    talk.welcome("a").await;
+    talk.lease(7).await;
+    assert_eq!(stage.begun.recv().await, Some(7));
+    stage.ask(Wanted::Pause("anna\nis logged in".to_owned()));
+    let (mut reason, mut reports) = (None, Vec::new());
+    while reason.is_none() || reports.is_empty() {
+        let news = talk.news().await;
+        reason = reason.or((news.paused == Some(true)).then_some(news.idle_reason));
+        reports.extend(news.reports);
+    }
+    assert_eq!(reason.as_deref(), Some("anna is logged in"));
+    assert_eq!(reports[0].lease_id, 7);
+    talk.acknowledge(7).await;
+    // What was granted in the meantime is declined.
+    talk.lease(8).await;
+    let declined = talk.news().await.declines;
+    assert_eq!(declined[0].reason, "the worker pauses");
+    // A new stream is told as well.
+    drop(talk);
+    let mut talk = stage.talk().await;
+    talk.welcome("a").await;
+    assert_eq!(said_of_pauses(&mut talk, true).await, "anna is logged in");
+    stage.ask(Wanted::Work);
+    assert_eq!(said_of_pauses(&mut talk, false).await, "");
+    talk.lease(9).await;
+    assert_eq!(stage.begun.recv().await, Some(9));
+}
+
+#[tokio::test]
+async fn a_worker_that_pauses_can_be_drained() {
+    let mut stage = Stage::new(1);
+    let mut talk = stage.talk().await;
+    talk.welcome("a").await;
+    stage.ask(Wanted::Pause("busy".to_owned()));
+    assert_eq!(said_of_pauses(&mut talk, true).await, "busy");
+    stage.ask(Wanted::Drain("it is late".to_owned()));
+    loop {
+        let news = talk.news().await;
+        if news.draining {
+            assert_eq!((news.paused, news.idle_reason.as_str()), (None, "it is late"));
+            break;
+        }
+    }
+    while talk.inbound.message().await.expect("a sound stream").is_some() {}
+    drop(talk);
+    assert_eq!(stage.end().await.expect("a good end"), WorkerEnd::Drained);
+}
+
 #[tokio::test]
 async fn abort_does_not_wait() {
     let mut stage = Stage::new(1);
@@ -127,7 +190,7 @@ async fn abort_does_not_wait() {
     talk.welcome("a").await;
     talk.lease(7).await;
     assert_eq!(stage.begun.recv().await, Some(7));
-    stage.ask(Shutdown::Abort);
+    stage.ask(Wanted::Abort);
     assert_eq!(stage.end().await.expect("a good end"), WorkerEnd::Aborted);
 }
 
@@ -242,7 +305,7 @@ async fn a_coordinator_that_makes_no_sense_is_left() {
         ),
         (
             Out::Welcome(v1::Welcome { protocol_version: 9, ..welcome("a") }),
-            "it speaks protocol version 9, this worker version 2; use the same release of both",
+            "it speaks protocol version 9, this worker version 3; use the same release of both",
         ),
         (
             Out::Welcome(v1::Welcome { spec: "chess:8x8".to_owned(), ..welcome("a") }),
@@ -277,9 +340,9 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
         backoff: Backoff { first: Duration::from_secs(3600), most: Duration::from_secs(3600) },
         give_up_after: None,
     };
-    let (shutdown, asked) = watch::channel(Shutdown::None);
+    let (shutdown, asked) = watch::channel(Wanted::Work);
     let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
-    shutdown.send(Shutdown::Drain).expect("the worker runs");
+    shutdown.send(Wanted::Drain("asked".to_owned())).expect("the worker runs");
     let end = worker.await.expect("no panic");
     assert_eq!(end.expect("a good end"), WorkerEnd::Drained);
 }

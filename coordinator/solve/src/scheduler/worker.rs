@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::readiness::Readiness;
 use crate::ahead::Ahead;
 use crate::belief::MachineId;
 use crate::event::WorkerInfo;
@@ -33,8 +34,8 @@ pub struct Worker {
     pub rechecks: u64,
     /// How many of its reports were refused.
     pub refused: u32,
-    /// Whether it wants no more leases.
-    pub draining: bool,
+    /// Whether it takes leases.
+    pub readiness: Readiness,
     /// How many leases it has declined since its last report.
     pub(super) declined: u32,
     /// Until when it gets no leases.
@@ -58,7 +59,7 @@ impl Worker {
             search_time: Duration::ZERO,
             rechecks: 0,
             refused: 0,
-            draining: false,
+            readiness: Readiness::Ready,
             declined: 0,
             benched: None,
             ahead: Ahead::default(),
@@ -70,7 +71,7 @@ impl Worker {
         // Who knows when a slot that is stuck will be free.
         let ahead = if self.stuck == 0 { self.ahead.leases(self.info.slots) } else { 0 };
         let room = self.info.slots.saturating_add(ahead);
-        self.running + self.stuck < room && !self.draining && self.benched.is_none()
+        self.running + self.stuck < room && self.readiness.is_ready() && self.benched.is_none()
     }
 
     /// How many of its slots run a search that is wanted; further leases wait.

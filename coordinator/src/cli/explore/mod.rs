@@ -60,7 +60,7 @@ pub struct ExploreFlags {
     #[arg(value_parser = values::duration)]
     max_time: Option<Duration>,
 
-    /// How many searches to run at a time [default: one for each core]
+    /// How many searches to run at a time [default: auto, one for each core]
     #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
     #[arg(value_parser = values::slots)]
     slots: Option<u32>,
