@@ -186,6 +186,11 @@ impl Journal {
         self.compact()
     }
 
+    /// Whether the journal was not opened again since.
+    pub(super) fn check_generation(&mut self) -> Result<(), JournalError> {
+        self.generation.check()
+    }
+
     fn close_segment(&mut self) {
         if let Some(mut active) = self.active.take() {
             active.close();

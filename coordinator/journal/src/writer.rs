@@ -16,6 +16,8 @@ use super::{Journal, Record};
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait before a snapshot that did not fit is tried again.
 const SNAPSHOT_PAUSE: Duration = Duration::from_secs(10);
+/// How often a writer that has nothing to do looks whether the journal is still its own.
+const LOOK: Duration = Duration::from_secs(1);
 /// How often something is tried that fails for another reason than a full disk.
 const TRIES: u32 = 3;
 /// Bytes of records after which a commit takes no more of them.
@@ -184,7 +186,7 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
     fn carry_out_all(&mut self) -> Result<(), JournalError> {
         // The solve must learn at once that no report could be recorded, before it grants leases.
         self.insist(Journal::repair)?;
-        while self.receive() {
+        while self.receive()? {
             while let Some(request) = self.waiting.pop_front() {
                 match request {
                     WriteRequest::Append(records) => {
@@ -213,14 +215,28 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
         }
     }
 
-    /// Waits for a request and takes all that are there. False if none can come any more.
-    fn receive(&mut self) -> bool {
-        match self.inbox.recv() {
-            Ok(request) => self.waiting.push_back((self.encode)(request)),
-            Err(mpsc::RecvError) => self.finishing = true,
+    /// Waits for a request and takes all that are there. False if none can come any more. A solve that has
+    /// nothing to write must learn as well that another goes on with it.
+    fn receive(&mut self) -> Result<bool, JournalError> {
+        loop {
+            match self.inbox.recv_timeout(LOOK) {
+                Ok(request) => {
+                    self.waiting.push_back((self.encode)(request));
+                    break;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.finishing = true;
+                    break;
+                }
+                Err(RecvTimeoutError::Timeout) => match self.journal.check_generation() {
+                    Err(error) if error.is_final() => return Err(error),
+                    // What else is wrong with the disk shows when there is something to write.
+                    _ => {}
+                },
+            }
         }
         self.waiting.extend(self.inbox.try_iter().map(&self.encode));
-        !self.waiting.is_empty()
+        Ok(!self.waiting.is_empty())
     }
 
     /// Takes records of the requests that wait behind these into the same commit.

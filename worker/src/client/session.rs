@@ -73,12 +73,18 @@ impl From<Status> for Broken {
                 "it does not offer jlpns.v1.Solver; is it a jlpns coordinator?".to_owned(),
             )),
             // Errors of the connection have a cause, answers have none.
-            _ if status.source().is_none() => {
+            _ if status.source().is_none() && !is_of_proxy(&status) => {
                 Broken::PutOff(format!("the coordinator says: {}", lost(&status)))
             }
             _ => Broken::Lost(format!("the stream was lost: {}", lost(&status))),
         }
     }
+}
+
+/// Whether a program between the coordinator and this worker has answered: it speaks HTTP, and tonic makes a status of
+/// that, in these words. It says nothing of the coordinator, which may be gone.
+fn is_of_proxy(status: &Status) -> bool {
+    status.message().starts_with("grpc-status header missing")
 }
 
 impl Stream {
@@ -414,4 +420,17 @@ async fn leave(stream: Stream) {
     let ended = async { while let Ok(Some(_)) = inbound.message().await {} };
     // A coordinator that does not answer has been told all the same.
     let _ = timeout(GOODBYE_TIMEOUT, ended).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_proxy_answers_is_no_sign_of_the_coordinator() {
+        let bad_gateway = "grpc-status header missing, mapped from HTTP status code 502";
+        assert!(matches!(Broken::from(Status::unavailable(bad_gateway)), Broken::Lost(_)));
+        let busy = "too many workers; come again later";
+        assert!(matches!(Broken::from(Status::resource_exhausted(busy)), Broken::PutOff(_)));
+    }
 }

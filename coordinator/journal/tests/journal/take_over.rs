@@ -154,6 +154,21 @@ fn the_writer_says_once_that_it_was_superseded_and_ends() {
     assert_eq!(told.recv(), Err(mpsc::RecvError));
 }
 
+#[test]
+fn a_writer_without_work_ends_as_well() {
+    let (_parent, directory) = directory();
+    let (events, told) = mpsc::channel();
+    let writer: Writer = Writer::start(open_whole(&directory).journal, move |event| {
+        // The test may have ended.
+        let _ = events.send(event);
+    })
+    .expect("a thread");
+    drop(take_over(&directory));
+    let Ok(WriterEvent::Failed(reason)) = told.recv() else { panic!("it must not go on") };
+    assert!(reason.contains("was taken over"), "{reason}");
+    assert!(writer.finish().is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     /// Processes take over from each other at any time; each goes on trying to write.
