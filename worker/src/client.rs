@@ -291,7 +291,9 @@ impl Client {
                 () = self.patience.ends(), if !has_a_use => {
                     return Err(self.patience.given_up(reason));
                 }
-                () = self.wait(delay) => {}
+                has_moved = self.wait(delay, connector) => if has_moved {
+                    delays = self.config.backoff.begin();
+                },
             }
         }
     }
@@ -301,18 +303,21 @@ impl Client {
         self.is_kept && !self.has_nothing_to_tell()
     }
 
-    /// Waits between two attempts; a wish to drain ends the wait.
-    async fn wait(&mut self, delay: Duration) {
+    /// Waits between two attempts; a wish to drain ends the wait, and so does news of where the coordinator is. Gives
+    /// whether there were any.
+    async fn wait(&mut self, delay: Duration, connector: &impl Connector) -> bool {
         let delay = tokio::time::sleep(delay);
-        tokio::pin!(delay);
+        let moved = connector.moved();
+        tokio::pin!(delay, moved);
         loop {
             tokio::select! {
                 biased;
-                () = reached(&mut self.shutdown, Shutdown::Drain) => return,
+                () = reached(&mut self.shutdown, Shutdown::Drain) => return false,
+                () = &mut moved => return true,
                 Some(said) = self.said.recv() => {
                     self.note(said);
                 }
-                () = &mut delay => return,
+                () = &mut delay => return false,
             }
         }
     }
