@@ -6,6 +6,8 @@
 
 pub mod convert;
 
+use std::sync::LazyLock;
+
 /// The encoding of the messages.
 pub use prost;
 
@@ -17,8 +19,20 @@ pub mod v1 {
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
 pub const PROTOCOL_VERSION: u32 = 3;
 
+/// The version of the journal's format that this build reads and writes.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// The commit that this was built from, or "unknown".
+pub const COMMIT: &str = env!("JLPNS_COMMIT");
+
 /// This build, for people: its version, and what it was built from.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " ", env!("JLPNS_COMMIT"));
+
+/// The same with the versions of what it speaks and writes: what `--version` prints behind a program's name.
+pub static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{version}\ncommit {COMMIT}\nprotocol {PROTOCOL_VERSION}\njournal {JOURNAL_VERSION}")
+});
 
 /// The longest name of a machine or a build, in characters.
 pub const MAX_LABEL: usize = 128;

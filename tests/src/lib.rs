@@ -6,6 +6,7 @@ pub mod compose;
 pub mod faults;
 #[path = "../../common/search/tests/searches/third_game/noughts.rs"]
 pub mod noughts;
+pub mod slurm;
 pub mod terminal;
 
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,7 @@
 //! The command line of `jlpns-worker`, for whichever games a program knows.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,8 +12,8 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser};
 use jiff::Zoned;
 use jlpns_games::spec::Games;
 use jlpns_link::causes::with_causes;
-use jlpns_link::connect::Dial;
 use jlpns_link::credentials::CredentialFlags;
+use jlpns_link::whereabouts::Whereabouts;
 use jlpns_search::sub_search::SubSearchesOf;
 use jlpns_shell::capacity;
 use jlpns_shell::common::CommonFlags;
@@ -23,14 +24,14 @@ use tokio::sync::watch;
 use tracing::{error, warn};
 
 use crate::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, run_worker};
-use crate::machine;
 use crate::politeness::{Politeness, PolitenessFlags};
+use crate::{machine, systemd};
 
 /// The table of the configuration file that holds the flags.
 pub const TABLE: &str = "worker";
 
 /// The memory of one slot when nothing else is said, in bytes.
-const MEMORY_OF_A_SLOT: u64 = 512 << 20;
+pub(crate) const MEMORY_OF_A_SLOT: u64 = 512 << 20;
 
 /// Runs sub-searches for a jlpns coordinator.
 ///
@@ -38,10 +39,23 @@ const MEMORY_OF_A_SLOT: u64 = 512 << 20;
 /// worker exits. The second one aborts.
 #[derive(Parser)]
 #[command(name = "jlpns-worker", version, about)]
+#[command(long_version = jlpns_proto::LONG_VERSION.as_str())]
 struct Arguments {
-    /// Where the coordinator is, as http://HOST:PORT or https://HOST:PORT
+    /// Where the coordinator is, as http://HOST:PORT or https://HOST:PORT; or several such, with commas between, of
+    /// which each is tried in turn
     #[arg(long, value_name = "URL", env = "JLPNS_COORDINATOR")]
-    coordinator: String,
+    #[arg(required_unless_present = "coordinator_file")]
+    coordinator: Option<String>,
+
+    /// The file that says where the coordinator is, which `jlpns serve --listen-file` writes; it is waited for, and
+    /// read anew for each connection
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "JLPNS_COORDINATOR_FILE",
+        conflicts_with = "coordinator"
+    )]
+    coordinator_file: Option<PathBuf>,
 
     /// How many searches to run at a time; auto is one for each core that affinity and control groups
     /// leave to this process
@@ -86,9 +100,11 @@ struct Arguments {
     common: CommonFlags,
 }
 
-/// The command, with all its flags.
+/// The command, with all its flags and subcommands.
 pub fn command() -> Command {
-    Arguments::command()
+    let own = Arguments::command();
+    let systemd = systemd::command(&own);
+    own.subcommand(systemd).args_conflicts_with_subcommands(true).subcommand_negates_reqs(true)
 }
 
 /// The exit code of bad usage and bad input.
@@ -130,6 +146,15 @@ pub fn run(games: &Games) -> ExitCode {
         Err(refused) if refused.tell() => return BAD_INPUT.into(),
         Err(_) => return ExitCode::SUCCESS,
     };
+    if let Some((systemd::NAME, matches)) = layered.matches.subcommand() {
+        return match systemd::print(matches, &layered.settings) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("error: {error}");
+                BAD_INPUT.into()
+            }
+        };
+    }
     let refused =
         |error: &dyn Display| -> ! { command().error(ErrorKind::ValueValidation, error).exit() };
     let arguments =
@@ -143,19 +168,26 @@ pub fn run(games: &Games) -> ExitCode {
     };
     let (credentials, warnings) =
         arguments.credentials.read().unwrap_or_else(|error| refused(&error));
-    let dial =
-        Dial::with(&arguments.coordinator, credentials).unwrap_or_else(|error| refused(&error));
-    if let Err(unknown) = dial.look_up() {
-        eprintln!("error: {unknown}");
+    let place = match (&arguments.coordinator, &arguments.coordinator_file) {
+        (None, Some(file)) => Whereabouts::in_file(file, credentials),
+        (urls, _) => Whereabouts::given(urls.as_deref().unwrap_or_default(), credentials)
+            .unwrap_or_else(|error| refused(&error)),
+    };
+    let unknown = place.unknown_hosts();
+    if let Some(last) = unknown.last()
+        && unknown.len() == place.given_addresses()
+    {
+        eprintln!("error: {last}");
         return ExitCode::from(BAD_INPUT);
     }
     let politeness =
         arguments.politeness.begin(&Zoned::now()).unwrap_or_else(|error| refused(&error));
     log.start(io::stderr);
-    for warning in warnings {
+    let unknown = unknown.iter().map(ToString::to_string);
+    for warning in warnings.into_iter().chain(unknown) {
         warn!("{warning}");
     }
-    match work(arguments, dial, politeness, games.clone()) {
+    match work(arguments, place, politeness, games.clone()) {
         Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
         Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,
         Err(error) => {
@@ -167,7 +199,7 @@ pub fn run(games: &Games) -> ExitCode {
 
 fn work(
     arguments: Arguments,
-    dial: Dial,
+    place: Whereabouts,
     politeness: Politeness,
     games: Games,
 ) -> anyhow::Result<WorkerEnd> {
@@ -213,6 +245,6 @@ fn work(
                 ask.send_if_modified(|now| now.change_to(wanted));
             }
         });
-        Ok(run_worker(config, Arc::new(SubSearchesOf(games)), dial, wanted).await?)
+        Ok(run_worker(config, Arc::new(SubSearchesOf(games)), place, wanted).await?)
     })
 }

@@ -288,7 +288,9 @@ impl Client {
                 () = self.patience.ends(), if !has_a_use => {
                     return Err(self.patience.given_up(reason));
                 }
-                () = self.wait(delay) => {}
+                has_moved = self.wait(delay, connector) => if has_moved {
+                    delays = self.config.backoff.begin();
+                },
             }
         }
     }
@@ -298,23 +300,26 @@ impl Client {
         self.is_kept && !self.has_nothing_to_tell()
     }
 
-    /// Waits between two attempts; a wish to drain ends the wait.
-    async fn wait(&mut self, delay: Duration) {
+    /// Waits between two attempts; a wish to drain ends the wait, and so does news of where the coordinator is. Gives
+    /// whether there were any.
+    async fn wait(&mut self, delay: Duration, connector: &impl Connector) -> bool {
         let delay = tokio::time::sleep(delay);
-        tokio::pin!(delay);
+        let moved = connector.moved();
+        tokio::pin!(delay, moved);
         loop {
             tokio::select! {
                 biased;
                 wanted = changed(&mut self.wanted, |wanted| *wanted != self.follows) => {
                     self.follow(wanted);
                     if self.follows.is_to_drain() {
-                        return;
+                        return false;
                     }
                 }
+                () = &mut moved => return true,
                 Some(said) = self.said.recv() => {
                     self.note(said);
                 }
-                () = &mut delay => return,
+                () = &mut delay => return false,
             }
         }
     }

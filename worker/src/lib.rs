@@ -6,7 +6,7 @@
 //! - [`politeness`]: when it pauses, and when its time is over.
 //! - [`until`]: until when it works.
 //! - [`slots`]: the threads that run the searches of jobs.
-//! - [`cli`]: the command line.
+//! - [`cli`]: the command line; [`systemd`]: the unit that runs the worker with the same flags.
 
 pub mod cli;
 pub mod client;
@@ -14,4 +14,5 @@ pub mod idle;
 pub mod machine;
 pub mod politeness;
 pub mod slots;
+pub mod systemd;
 pub mod until;

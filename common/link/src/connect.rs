@@ -1,6 +1,6 @@
 //! Ways to a coordinator: over the network, or through a pipe within this process.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::io;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use tonic::transport::{self, Channel, Endpoint};
 use tonic::{Request, Status};
 use tower::service_fn;
 
+use crate::coordinator_file::CoordinatorFileError;
 use crate::credentials::Credentials;
 use crate::tls::Encryption;
 use crate::token::Token;
@@ -49,12 +50,34 @@ impl Interceptor for TokenInterceptor {
 /// A way to a coordinator. The client connects anew after each loss.
 pub trait Connector: Send + Sync {
     /// Opens a new connection.
-    fn connect(&self) -> impl Future<Output = Result<TokenChannel, transport::Error>> + Send;
+    fn connect(&self) -> impl Future<Output = Result<TokenChannel, ConnectError>> + Send;
+
+    /// Is there when the coordinator is said to be at another place than the last time that [`Connector::connect`]
+    /// looked for it, so that there is no need to wait any longer.
+    fn moved(&self) -> impl Future<Output = ()> + Send {
+        pending()
+    }
+}
+
+/// Why no connection came about.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The address does not answer.
+    #[error(transparent)]
+    Transport(#[from] transport::Error),
+    /// None of several addresses answers.
+    #[error("none of {} addresses answers: {}", .0.len(), .0.join("; "))]
+    NoneOf(Vec<String>),
+    /// The file that says where the coordinator is does not say it.
+    #[error(transparent)]
+    File(#[from] CoordinatorFileError),
 }
 
 /// The way to a coordinator over TCP.
 #[derive(Clone, Debug)]
 pub struct Dial {
+    /// As it was given.
+    url: String,
     endpoint: Endpoint,
     interceptor: TokenInterceptor,
     /// How it is encrypted, if it is, and the name to look for.
@@ -136,7 +159,13 @@ impl Dial {
             .http2_keep_alive_interval(PING_INTERVAL)
             .keep_alive_timeout(PING_TIMEOUT)
             .keep_alive_while_idle(true);
-        Ok(Dial { endpoint, interceptor: TokenInterceptor(credentials.token), encryption })
+        let interceptor = TokenInterceptor(credentials.token);
+        Ok(Dial { url: url.to_owned(), endpoint, interceptor, encryption })
+    }
+
+    /// The URL, as it was given.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// Looks the host up, which may take a while: a name that nobody knows is no coordinator to wait for. Names that
@@ -157,13 +186,20 @@ fn is_unknown(kind: LookupErrorKind) -> bool {
     matches!(kind, LookupErrorKind::NoName | LookupErrorKind::NoData)
 }
 
-impl Connector for Dial {
-    async fn connect(&self) -> Result<TokenChannel, transport::Error> {
+impl Dial {
+    /// Opens a new connection.
+    pub(crate) async fn open(&self) -> Result<TokenChannel, transport::Error> {
         let channel = match &self.encryption {
             None => self.endpoint.connect().await?,
             Some(encryption) => encrypted(&self.endpoint, encryption).await?,
         };
         Ok(InterceptedService::new(channel, self.interceptor.clone()))
+    }
+}
+
+impl Connector for Dial {
+    async fn connect(&self) -> Result<TokenChannel, ConnectError> {
+        Ok(self.open().await?)
     }
 }
 
@@ -199,7 +235,7 @@ impl Pipe {
 }
 
 impl Connector for Pipe {
-    async fn connect(&self) -> Result<TokenChannel, transport::Error> {
+    async fn connect(&self) -> Result<TokenChannel, ConnectError> {
         let to_coordinator = self.to_coordinator.clone();
         // The address is never looked up: it only fills the requests' headers.
         let channel = Endpoint::from_static("http://in-process")

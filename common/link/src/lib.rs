@@ -2,6 +2,7 @@
 //! way, and the keys for it.
 //!
 //! - [`connect`]: the way to a coordinator; [`causes`] tells why there is none.
+//! - [`whereabouts`]: where it is: at an address, at one of several, or where a [`coordinator_file`] says.
 //! - [`credentials`]: what is shown and believed on that way: the shared [`token`], and
 //!   certificates from [`pem`] files for [`tls`]; [`distrust`] words what comes of the wrong ones,
 //!   and [`readers`] finds out who can read a file.
@@ -9,6 +10,7 @@
 
 pub mod causes;
 pub mod connect;
+pub mod coordinator_file;
 pub mod credentials;
 pub mod distrust;
 pub mod keys;
@@ -16,3 +18,4 @@ pub mod pem;
 pub mod readers;
 pub mod tls;
 pub mod token;
+pub mod whereabouts;

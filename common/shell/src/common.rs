@@ -27,10 +27,11 @@ pub struct CommonFlags {
 /// The keys that may be outside all tables: settings that several commands have, with one meaning. They hold for each
 /// command that has them, unless its own table says otherwise. They are listed because neither program knows the flags
 /// of the other.
-pub const COMMON_KEYS: [&str; 13] = [
+pub const COMMON_KEYS: [&str; 14] = [
     "ca",
     "cert",
     "coordinator",
+    "coordinator-file",
     "key",
     "line",
     "log",

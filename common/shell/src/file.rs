@@ -125,11 +125,16 @@ impl ConfigFile {
         self
     }
 
-    /// The value of a key for a command: the one in its own table, or else the common one.
+    /// The value of a key for a command: the one in its own table, or else in a table around that, or else the common
+    /// one.
     pub fn value(&self, tables: &[&str], key: &str) -> Option<&Value> {
-        let own = tables.iter().try_fold(&self.table, |table, name| table.get(*name)?.as_table());
+        let within = |tables: &[&str]| {
+            tables.iter().try_fold(&self.table, |table, name| table.get(*name)?.as_table())
+        };
         let is_value = |value: &&Value| !value.is_table();
-        own.and_then(|own| own.get(key)).filter(is_value).or_else(|| {
+        let mut own =
+            (1..=tables.len()).rev().filter_map(|depth| within(&tables[..depth])?.get(key));
+        own.find(is_value).or_else(|| {
             let common = self.table.get(key).filter(is_value);
             common.filter(|_| COMMON_KEYS.contains(&key))
         })

@@ -7,14 +7,33 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use bytesize::ByteSize;
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{Failure, Header, Progress, Proved, Reader, Settings, Transcript, check_for};
+
+/// The versions of the program, of its sources and of the certificates that it reads.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let (version, commit) = (env!("CARGO_PKG_VERSION"), option_env!("JLPNS_COMMIT"));
+    let commit = commit.filter(|commit| !commit.is_empty()).unwrap_or("unknown");
+    format!("{version}\ncommit {commit}\ncertificate 1")
+});
+
+/// Checks a certificate, which shows what a position is worth: layer by layer, with nothing but the rules.
+///
+/// Exit codes: 0 every claim is proved; 1 the file does not show what it claims; 2 anything else.
+#[derive(Debug, Parser)]
+#[command(name = "jlpns-verify", version, long_version = LONG_VERSION.as_str())]
+pub struct Program {
+    /// What it is given.
+    #[command(flatten)]
+    pub arguments: Arguments,
+}
 
 /// What the command is given.
 #[derive(Debug, Args)]

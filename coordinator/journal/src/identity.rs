@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Header;
 
 /// The version of the journal's format.
-pub(super) const FORMAT: u64 = 1;
+pub const FORMAT: u64 = 1;
 
 /// Why bytes are not a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -33,6 +33,7 @@ mod writer;
 
 pub use error::JournalError;
 pub use fault_injection::{FaultInjector, WriteStep};
+pub use identity::FORMAT;
 pub use journal::Journal;
 pub use writer::{WriteRequest, Writer, WriterEvent};
 

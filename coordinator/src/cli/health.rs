@@ -7,8 +7,8 @@ use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
-use super::ask::ask;
-use super::{CommandError, End, values};
+use super::ask::CoordinatorFlags;
+use super::{CommandError, End};
 
 /// How long a coordinator may take to answer.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -16,9 +16,8 @@ const LIMIT: Duration = Duration::from_secs(3);
 /// What `jlpns health` is given.
 #[derive(Debug, clap::Args)]
 pub struct HealthFlags {
-    /// The coordinator, as http://HOST:PORT or https://HOST:PORT
-    #[arg(env = "JLPNS_COORDINATOR")]
-    url: String,
+    #[command(flatten)]
+    coordinator: CoordinatorFlags,
 
     #[command(flatten)]
     credentials: CredentialFlags,
@@ -26,14 +25,18 @@ pub struct HealthFlags {
 
 /// Asks the gRPC health service for the server as a whole.
 pub fn run(flags: &HealthFlags) -> Result<End, CommandError> {
-    let dial = values::coordinator(&flags.url, &flags.credentials)?;
-    let answer = ask(&flags.url, &dial, LIMIT, async |line| {
+    let coordinator = flags.coordinator.find(&flags.credentials)?;
+    let answer = coordinator.ask(LIMIT, async |line| {
         HealthClient::new(line).check(HealthCheckRequest { service: String::new() }).await
     })?;
     if answer.status() == ServingStatus::Serving {
         Ok(End::Solved)
     } else {
-        eprintln!("error: {} is not serving: {}", flags.url, answer.status().as_str_name());
+        eprintln!(
+            "error: {} is not serving: {}",
+            coordinator.name(),
+            answer.status().as_str_name()
+        );
         Ok(End::Failed)
     }
 }

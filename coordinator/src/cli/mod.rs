@@ -15,6 +15,7 @@
 //!   `verify`: `jlpns verify`, which checks one.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
+//! - `listen_file`: where the coordinator says at which address it is.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
 //! - `config`: `jlpns config`, and how the settings of all commands are read.
 //! - `shell`: `jlpns completions` and `jlpns man`.
@@ -39,6 +40,7 @@ mod health;
 mod interrupt;
 mod keeping;
 mod keys;
+mod listen_file;
 mod output;
 mod plan;
 mod positions;
@@ -72,7 +74,7 @@ use jlpns_shell::layers::{Layered, Refused};
 ///
 /// Exit codes: 0 solved, 1 failed, 2 bad usage or bad input, 3 stopped unsolved.
 #[derive(Debug, Parser)]
-#[command(name = "jlpns", version)]
+#[command(name = "jlpns", version, long_version = jlpns_proto::LONG_VERSION.as_str())]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -15,6 +15,7 @@ use super::certificate::{CertificateFlags, Known};
 use super::confirm::ConfirmFlags;
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
+use super::listen_file::ListenFileFlags;
 use super::progress::Progress;
 use super::report::Report;
 use super::settings::SettingsFlags;
@@ -39,6 +40,9 @@ pub struct ServeFlags {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7070", env = "JLPNS_LISTEN")]
     #[arg(value_parser = values::listen, allow_hyphen_values = true)]
     listen: String,
+
+    #[command(flatten)]
+    listen_file: ListenFileFlags,
 
     /// How much memory the top-level tree may take
     #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
@@ -128,10 +132,12 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     let driver = flags.keeping.driver(settings)?;
     let proofs = driver.proofs();
     let had_ended = driver.is_over();
+    let address = listener.local_addr()?;
+    // Not before: where the journal is another process's, so is the file.
+    let coordinator_file = flags.listen_file.write(read.scheme(), address)?;
     let Served { solve, late } = runtime.block_on(async {
-        let (scheme, address) = (read.scheme(), listener.local_addr()?);
         let what = if had_ended { "telling the answer of" } else { "solving" };
-        info!("{what} {spec}; listening on {scheme}://{address}");
+        info!("{what} {spec}; listening on {}://{address}", read.scheme());
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
         let served = serve_behind(read.admission, listener, driver, interrupt.asked()?).await?;
         following.abort();
@@ -162,6 +168,8 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         late.answer_until(async {
             // Whichever comes first.
             let _ = timeout(linger, asked).await;
+            // As long as it listens, no other has its address.
+            drop(coordinator_file);
         })
         .await?;
         anyhow::Ok(())

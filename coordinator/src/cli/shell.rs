@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use clap::{Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use jlpns_games::spec::Games;
 
@@ -16,6 +17,36 @@ pub struct CompletionsFlags {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
+
+    /// The program that is completed
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        env = "JLPNS_COMPLETIONS_PROGRAM"
+    )]
+    program: Program,
+}
+
+/// A program of jlpns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Program {
+    #[default]
+    Jlpns,
+    JlpnsWorker,
+    JlpnsVerify,
+}
+
+impl Program {
+    /// Its name and its commands.
+    fn command(self, games: &Games) -> (&'static str, Command) {
+        match self {
+            Program::Jlpns => ("jlpns", commands(games)),
+            Program::JlpnsWorker => ("jlpns-worker", jlpns_worker::cli::command()),
+            Program::JlpnsVerify => ("jlpns-verify", jlpns_verify::command::Program::command()),
+        }
+    }
 }
 
 /// What `jlpns man` is given.
@@ -28,19 +59,23 @@ pub struct ManFlags {
 /// Prints the completions for a shell.
 pub fn completions(flags: &CompletionsFlags, games: &Games) -> Result<End, CommandError> {
     let mut script = Vec::new();
-    clap_complete::generate(flags.shell, &mut commands(games), "jlpns", &mut script);
+    let (name, mut command) = flags.program.command(games);
+    clap_complete::generate(flags.shell, &mut command, name, &mut script);
     match io::stdout().lock().write_all(&script) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(End::Solved),
     }
 }
 
-/// Writes a manual page for the program and one for each command.
+/// Writes a manual page for each program and one for each of its commands.
 pub fn man(flags: &ManFlags, games: &Games) -> Result<End, CommandError> {
     let directory = &flags.directory;
     let cannot = || format!("cannot write to {}", directory.display());
     fs::create_dir_all(directory).with_context(cannot)?;
-    clap_mangen::generate_to(commands(games), directory).with_context(cannot)?;
+    for program in Program::value_variants() {
+        let (_, command) = program.command(games);
+        clap_mangen::generate_to(command, directory).with_context(cannot)?;
+    }
     output::print_text(&format!(
         "the manual pages are in {0}; read one with: man -l {0}/jlpns.1",
         directory.display()

@@ -1,7 +1,6 @@
 //! `jlpns status`: the state of a running solve.
 
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -11,12 +10,12 @@ use jlpns_proto::v1::GetStatusRequest;
 use jlpns_proto::v1::solver_client::SolverClient;
 use jlpns_solve::SolveStatus;
 
-use super::ask::ask;
+use super::ask::CoordinatorOrKeptFlags;
 use super::keeping::kept_solve;
 use super::output::{self, Answer, Output, grouped, rate};
 use super::report::{jobs, rests_on};
 use super::workers::idle;
-use super::{CommandError, End, values};
+use super::{CommandError, End};
 use crate::status::from_wire;
 
 /// How long a coordinator may take to answer.
@@ -28,10 +27,8 @@ const MEMORY: u64 = 1 << 30;
 /// What `jlpns status` is given.
 #[derive(Debug, clap::Args)]
 pub struct StatusFlags {
-    /// The coordinator, as http://HOST:PORT or https://HOST:PORT; or the directory that --data named, of a
-    /// solve that is not running
-    #[arg(env = "JLPNS_COORDINATOR")]
-    url: String,
+    #[command(flatten)]
+    coordinator: CoordinatorOrKeptFlags,
 
     #[command(flatten)]
     credentials: CredentialFlags,
@@ -43,14 +40,14 @@ pub struct StatusFlags {
 
 /// Asks for the state and prints it.
 pub fn run(flags: &StatusFlags, games: &Games) -> Result<End, CommandError> {
-    let directory = Path::new(&flags.url);
-    let is_kept = directory.is_dir();
-    let status = if is_kept {
+    let directory = flags.coordinator.directory();
+    let is_kept = directory.is_some();
+    let status = if let Some(directory) = directory {
         let (solve, _) = kept_solve(directory, games, MEMORY)?;
         solve.status(Duration::ZERO)
     } else {
-        let dial = values::coordinator(&flags.url, &flags.credentials)?;
-        from_wire(ask(&flags.url, &dial, LIMIT, async |line| {
+        let coordinator = flags.coordinator.find(&flags.credentials)?;
+        from_wire(coordinator.ask(LIMIT, async |line| {
             SolverClient::new(line).get_status(GetStatusRequest {}).await
         })?)
     };

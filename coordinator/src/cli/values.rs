@@ -8,8 +8,9 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jlpns_games::spec::{GameSpec, Games, parse_moves};
 use jlpns_games::{Game, Goal, Move, OutcomeScale};
-use jlpns_link::connect::{AddressError, Dial};
-use jlpns_link::credentials::CredentialFlags;
+use jlpns_link::connect::AddressError;
+use jlpns_link::credentials::{CredentialFlags, Credentials};
+use jlpns_link::whereabouts::Whereabouts;
 use jlpns_proto::MAX_SLOTS;
 use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
@@ -85,28 +86,35 @@ pub fn moves<G: Game>(game: &G, text: &str) -> Result<Vec<Move>, CommandError> {
     parse_moves(game, text).map_err(|e| CommandError::bad_value("--moves", text, e))
 }
 
-/// The way to the coordinator at a URL, with what the files of the flags hold.
-pub fn coordinator(url: &str, flags: &CredentialFlags) -> Result<Dial, CommandError> {
+/// Where the coordinator is, at one of these URLs, with what the files of the flags hold.
+pub fn coordinator(urls: &str, credentials: Credentials) -> Result<Whereabouts, CommandError> {
+    Whereabouts::given(urls, credentials).map_err(|error| {
+        let (url, reason) = match error {
+            AddressError::Malformed(url) => (url, "write http://HOST:PORT or https://HOST:PORT"),
+            AddressError::NoPort(url) => (url, "it has no port; write http://HOST:PORT"),
+            AddressError::NoAuthority(url) => (
+                url,
+                "an encrypted connection needs the coordinator's CA, with --ca; for a plain one \
+                 write http://HOST:PORT",
+            ),
+            AddressError::Plain(url) => (
+                url,
+                "a plain connection has no use for --ca, --cert and --tls-name; write \
+                 https://HOST:PORT",
+            ),
+        };
+        CommandError::bad_value("URL", &url, reason)
+    })
+}
+
+/// What the files of the flags hold; warnings go to stderr.
+pub fn credentials(flags: &CredentialFlags) -> Result<Credentials, CommandError> {
     let (credentials, warnings) =
         flags.read().map_err(|error| CommandError::BadInput(error.to_string()))?;
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
-    Dial::with(url, credentials).map_err(|error| {
-        let reason = match error {
-            AddressError::Malformed(_) => "write http://HOST:PORT or https://HOST:PORT",
-            AddressError::NoPort(_) => "it has no port; write http://HOST:PORT",
-            AddressError::NoAuthority(_) => {
-                "an encrypted connection needs the coordinator's CA, with --ca; for a plain one \
-                 write http://HOST:PORT"
-            }
-            AddressError::Plain(_) => {
-                "a plain connection has no use for --ca, --cert and --tls-name; write \
-                 https://HOST:PORT"
-            }
-        };
-        CommandError::bad_value("URL", url, reason)
-    })
+    Ok(credentials)
 }
 
 /// A whole number from `least` to `most`.

@@ -9,9 +9,9 @@ use jlpns_proto::v1::{GetStatusRequest, OrderWorkerRequest, WorkerOrder};
 use jlpns_solve::{SolveStatus, WorkerStatus};
 use serde::Serialize;
 
-use super::ask::ask;
+use super::ask::CoordinatorFlags;
 use super::output::{self, Output, grouped};
-use super::{CommandError, End, values};
+use super::{CommandError, End};
 use crate::status::from_wire;
 
 /// How long a coordinator may take to answer.
@@ -20,9 +20,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// What `jlpns workers` is given.
 #[derive(Debug, clap::Args)]
 pub struct WorkersFlags {
-    /// The coordinator, as http://HOST:PORT or https://HOST:PORT
-    #[arg(env = "JLPNS_COORDINATOR")]
-    url: String,
+    #[command(flatten)]
+    coordinator: CoordinatorFlags,
 
     /// Give the workers of this name no more jobs
     #[arg(long, value_name = "NAME", group = "order")]
@@ -70,15 +69,12 @@ impl WorkersFlags {
 
 /// Has an order carried out, and prints the workers that there are then.
 pub fn run(flags: &WorkersFlags) -> Result<End, CommandError> {
-    let dial = values::coordinator(&flags.url, &flags.credentials)?;
+    let coordinator = flags.coordinator.find(&flags.credentials)?;
     if let Some(order) = flags.order() {
-        ask(&flags.url, &dial, LIMIT, async |line| {
-            SolverClient::new(line).order_worker(order).await
-        })?;
+        coordinator.ask(LIMIT, async |line| SolverClient::new(line).order_worker(order).await)?;
     }
-    let status = ask(&flags.url, &dial, LIMIT, async |line| {
-        SolverClient::new(line).get_status(GetStatusRequest {}).await
-    })?;
+    let status = coordinator
+        .ask(LIMIT, async |line| SolverClient::new(line).get_status(GetStatusRequest {}).await)?;
     let SolveStatus { workers, quarantined, .. } = from_wire(status);
     let roster = Roster { workers, quarantined };
     match flags.output {

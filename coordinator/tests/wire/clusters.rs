@@ -7,7 +7,7 @@ use jlpns_coordinator::embedded::solve_embedded;
 use jlpns_coordinator::serve::serve;
 use jlpns_games::spec::GameSpec;
 use jlpns_games::{Goal, Outcome};
-use jlpns_link::connect::{Connector, Dial, TokenChannel};
+use jlpns_link::connect::{ConnectError, Connector, Dial, TokenChannel};
 use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::solver_client::SolverClient;
@@ -22,7 +22,6 @@ use tokio::io::{DuplexStream, copy_bidirectional};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
-use tonic::transport::Error;
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
@@ -246,7 +245,7 @@ struct Cable {
 }
 
 impl Connector for Cable {
-    async fn connect(&self) -> Result<TokenChannel, Error> {
+    async fn connect(&self) -> Result<TokenChannel, ConnectError> {
         let (to_relay, mut from_worker) = mpsc::channel(1);
         let to_coordinator = self.to_coordinator.clone();
         let relays = self.relays.clone();
@@ -337,7 +336,7 @@ struct Address {
 }
 
 impl Connector for Address {
-    async fn connect(&self) -> Result<TokenChannel, Error> {
+    async fn connect(&self) -> Result<TokenChannel, ConnectError> {
         let pipe = self.pipe.borrow().clone();
         pipe.connect().await
     }
