@@ -44,7 +44,7 @@ pub const COMMON_KEYS: [&str; 13] = [
 ];
 
 /// The tables of the file: one for each command of `jlpns`, and one for `jlpns-worker`.
-pub const TABLES: [&str; 18] = [
+pub const TABLES: [&str; 19] = [
     "bench",
     "certify",
     "completions",
@@ -52,6 +52,7 @@ pub const TABLES: [&str; 18] = [
     "explore",
     "health",
     "keys",
+    "launch",
     "man",
     "moves",
     "resume",
