@@ -72,9 +72,10 @@ runtime_folder() {
     : "${XDG_RUNTIME_DIR:=/run/user/$(id -u)}"
     export XDG_RUNTIME_DIR
 }
+has_systemd() { [ -d /run/systemd/system ] && has systemd-run; }
 has_user_manager() {
     runtime_folder
-    has systemd-run && [ -e "$XDG_RUNTIME_DIR/systemd/private" ] &&
+    has_systemd && [ -e "$XDG_RUNTIME_DIR/systemd/private" ] &&
         limited systemctl --user show-environment >/dev/null 2>&1
 }
 lingers() { [ -e "/var/lib/systemd/linger/$(id -un)" ]; }
@@ -137,6 +138,14 @@ forget_unit() {
     if has systemctl && [ -e "$XDG_RUNTIME_DIR/systemd/private" ]; then
         limited systemctl --user reset-failed "$unit" >/dev/null 2>&1
     fi
+    return 0
+}
+# Removes the folders that were made for the worker, and have become empty.
+remove_folders() {
+    rm -f "$folder/lock" "$folder/made"
+    dir=$folder
+    while rmdir "$dir" 2>/dev/null && [ "$dir" != "$1" ]; do dir=$(dirname "$dir"); done
+    rmdir "$path" 2>/dev/null
     return 0
 }
 digest() { sha256sum "$1" 2>/dev/null | cut -d ' ' -f 1; }

@@ -23,8 +23,8 @@ rm -f "$folder/worker.pid" "$folder/worker.pid.new" "$folder/run" "$folder/launc
 if [ "$removes" = all ]; then
     rm -f "$folder/jlpns-worker" "$folder/worker.log" "$folder/worker.log.1"
 fi
-rm -f "$folder/lock"
-rmdir "$folder" "$path" 2>/dev/null
+made=$(cat "$folder/made" 2>/dev/null)
+if [ "$removes" = all ]; then remove_folders "${made:-$folder}"; fi
 if [ "$removes" = all ] && [ -d "$folder" ]; then
     fact left "$(ls -A "$folder" | head -n 5)"
 fi

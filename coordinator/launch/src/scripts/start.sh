@@ -11,15 +11,22 @@ next binary_bytes
 incoming=$folder/incoming
 tidy() {
     rm -rf "$incoming"
-    if [ ! -e "$folder/launched" ]; then
-        # Nothing but a log of an earlier worker may be left.
-        rm -f "$folder/lock"
-        rmdir "$folder" "$path" 2>/dev/null
+    # The log of a worker that has ended is for whoever wants to know why.
+    if [ ! -e "$folder/launched" ] && [ ! -e "$folder/worker.log" ]; then
+        remove_folders "$made"
     fi
 }
 trap tidy EXIT
 trap 'exit 1' HUP INT TERM PIPE
 
+# The first of the folders that are not there yet.
+made=$(cat "$folder/made" 2>/dev/null)
+if [ -z "$made" ]; then
+    made=$folder
+    if [ ! -d "$folder" ]; then
+        while parent=$(dirname "$made") && [ ! -d "$parent" ]; do made=$parent; done
+    fi
+fi
 error=$(mkdir -p "$folder" 2>&1) || trouble write "$error"
 chmod 700 "$folder"
 real=$(cd "$folder" && pwd -P)
@@ -54,7 +61,8 @@ version=$("$program" --version 2>&1) || trouble run "$version"
     printf 'build %s\nsettings %s\nsince %s\n' "$build" "$settings" "$(date +%s)"
     printf 'version %s\n' "$(printf '%s' "$version" | head -n 1)"
 } >"$incoming/launched" || trouble write 'No space left on device'
-[ "$(wc -l <"$incoming/launched")" -eq 4 ] || trouble write 'No space left on device'
+printf '%s\n' "$made" >"$incoming/made" || trouble write 'No space left on device'
+[ "$(wc -l <"$incoming/launched")" -eq 4 ] && [ -s "$incoming/made" ] || trouble write 'No space left on device'
 
 drain "$drain_seconds" "$aborts" || refuse_running
 
@@ -66,6 +74,7 @@ rm -rf "$folder/credentials"
 mv "$incoming/credentials" "$folder/credentials"
 mv -f "$incoming/run" "$folder/run"
 mv -f "$incoming/launched" "$folder/launched"
+mv -f "$incoming/made" "$folder/made"
 rm -f "$folder/worker.pid"
 forget_unit
 if [ "$(wc -c 2>/dev/null <"$folder/worker.log" || echo 0)" -gt 16777216 ]; then
@@ -109,7 +118,7 @@ until find_worker; do
     if [ "$(date +%s)" -gt "$until" ] || new_log | grep . >/dev/null; then break; fi
     nap
 done
-until=$(($(date +%s) + 3))
+until=$(($(date +%s) + 10))
 while find_worker; do
     case $(new_log) in *connected*) break ;; esac
     [ "$(date +%s)" -le "$until" ] || break

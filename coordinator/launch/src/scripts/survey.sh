@@ -27,7 +27,7 @@ fi
 fact said "$(last_said)"
 if has_user_manager; then
     fact manager usable
-elif has systemd-run; then
+elif has_systemd; then
     fact manager unreachable
 else
     fact manager absent
