@@ -4,6 +4,7 @@
 pub mod cluster;
 pub mod compose;
 pub mod faults;
+pub mod lab;
 #[path = "../../common/search/tests/searches/third_game/noughts.rs"]
 pub mod noughts;
 pub mod slurm;

@@ -45,7 +45,7 @@ pub const COMMON_KEYS: [&str; 14] = [
 ];
 
 /// The tables of the file: one for each command of `jlpns`, and one for `jlpns-worker`.
-pub const TABLES: [&str; 19] = [
+pub const TABLES: [&str; 20] = [
     "bench",
     "certify",
     "completions",
@@ -53,6 +53,7 @@ pub const TABLES: [&str; 19] = [
     "explore",
     "health",
     "keys",
+    "launch",
     "man",
     "moves",
     "plan",

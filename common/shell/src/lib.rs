@@ -17,6 +17,6 @@ pub mod common;
 pub mod file;
 pub mod layers;
 pub mod log;
-mod nearest;
+pub mod nearest;
 pub mod reading;
 pub mod values;

@@ -17,6 +17,7 @@
 //!   coordinator.
 //! - `listen_file`: where the coordinator says at which address it is.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
+//! - `launch`: `jlpns launch`, workers on other machines over ssh.
 //! - `config`: `jlpns config`, and how the settings of all commands are read.
 //! - `shell`: `jlpns completions` and `jlpns man`.
 //! - `values`: how the values of flags are read.
@@ -40,6 +41,7 @@ mod health;
 mod interrupt;
 mod keeping;
 mod keys;
+mod launch;
 mod listen_file;
 mod output;
 mod plan;
@@ -116,6 +118,8 @@ enum Command {
     Health(health::HealthFlags),
     /// Make the token, the certificates and the keys of a lab
     Keys(keys::KeysFlags),
+    /// Start workers on other machines over ssh, look at them and end them
+    Launch(launch::LaunchFlags),
     /// Print which settings are in force, and where each comes from
     Config(config::ConfigFlags),
     /// Print the completions of a shell: source them, or put them where it looks
@@ -263,6 +267,7 @@ fn run_command(
         Command::Workers(flags) => workers::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),
+        Command::Launch(flags) => launch::run(&flags),
         Command::Config(flags) => config::run(&flags, file, games),
         Command::Completions(flags) => shell::completions(&flags, games),
         Command::Man(flags) => shell::man(&flags, games),

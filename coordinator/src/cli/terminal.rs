@@ -51,6 +51,11 @@ pub fn show(text: String) {
     bar.tick();
 }
 
+/// Shows a line that is the last of several: what is logged goes above all of them.
+pub fn show_below(last: ProgressBar) {
+    *line() = Some(last);
+}
+
 /// Takes the line off the terminal.
 pub fn clear() {
     if let Some(bar) = line().take() {

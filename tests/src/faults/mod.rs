@@ -12,6 +12,7 @@
 //! - [`audit`]: whether the journal holds what was promised.
 //! - [`tmpfs`]: a small disk that can be filled.
 //! - [`namespace`]: a network of its own whose packets are dropped.
+//! - [`sshd`]: servers of OpenSSH, each in such a network.
 
 pub mod audit;
 pub mod impostor;
@@ -22,6 +23,7 @@ pub mod plan;
 pub mod proxy;
 pub mod relay;
 pub mod signals;
+pub mod sshd;
 pub mod stage;
 pub mod storm;
 pub mod tmpfs;

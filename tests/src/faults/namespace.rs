@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 pub struct Namespace {
     name: String,
     outside: Ipv4Addr,
+    inside: Ipv4Addr,
     /// The interface inside.
     device: String,
 }
@@ -25,7 +26,7 @@ impl Namespace {
             Command::new(tool).arg("-V").output().ok()?;
         }
         run("ip", &["netns", "add", &name])?;
-        let namespace = Namespace { name, outside, device: far };
+        let namespace = Namespace { name, outside, inside, device: far };
         let (name, far) = (&namespace.name, &namespace.device);
         // Left by a run that was killed.
         let _ = run("ip", &["link", "delete", &near]);
@@ -34,6 +35,8 @@ impl Namespace {
         run("ip", &["link", "set", &near, "up"])?;
         namespace.inside("ip", &["addr", "add", &format!("{inside}/24"), "dev", far])?;
         namespace.inside("ip", &["link", "set", far, "up"])?;
+        // Addresses of the rest of the machine that it has for other namespaces.
+        namespace.inside("ip", &["route", "add", "default", "via", &outside.to_string()])?;
         // Both kinds of faults work here, or neither is tried.
         namespace.set_drops(true)?;
         namespace.set_drops(false)?;
@@ -45,6 +48,11 @@ impl Namespace {
     /// The address of the rest of the machine, as seen from inside.
     pub fn outside(&self) -> Ipv4Addr {
         self.outside
+    }
+
+    /// Its own address, as seen from the rest of the machine.
+    pub fn address(&self) -> Ipv4Addr {
+        self.inside
     }
 
     /// The same command, run inside, with pipes as [`Running`](crate::Running) wants them.

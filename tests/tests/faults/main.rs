@@ -3,5 +3,6 @@
 
 mod chaos;
 mod coordinator;
+mod launch;
 mod network;
 mod workers;
