@@ -152,9 +152,9 @@ impl Lab {
         fs::read_to_string(self.path("calls")).unwrap_or_default().lines().count()
     }
 
-    /// What runs in the lab.
+    /// What runs on the hosts of the lab.
     pub fn processes(&self) -> Vec<Process> {
-        processes_in(self.folder.path())
+        processes_in(&self.path("homes"))
     }
 }
 

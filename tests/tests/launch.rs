@@ -12,6 +12,7 @@ use jlpns_tests::faults::signals::{Signal, send};
 use jlpns_tests::faults::tmpfs::Tmpfs;
 use jlpns_tests::faults::watch::soon;
 use jlpns_tests::lab::{Lab, below};
+use jlpns_tests::terminal::InTerminal;
 use jlpns_tests::{Running, jlpns, jlpns_worker, run};
 use serde_json::Value;
 
@@ -186,11 +187,10 @@ fn a_worker_steps_back_behind_others_if_nothing_else_is_said() {
     // Its nice value, and its class: 5 is the idle one.
     let scheduled = |pid| (stat(pid, 19), stat(pid, 41));
     let idle = pid(&lab.reported("start", &started_as(&hosts, &flags, &[]), 0)[0]);
-    let expected = ("19".to_owned(), "5".to_owned());
-    soon("the worker steps back", || (scheduled(idle) == expected).then_some(()));
+    assert_eq!(scheduled(idle), ("19".to_owned(), "5".to_owned()));
     let other = pid(&lab.reported("start", &start(&hosts, &flags, &[]), 0)[0]);
-    soon("it has been replaced", || (!is_alive(idle)).then_some(()));
-    assert_eq!(scheduled(other), ("0".to_owned(), "0".to_owned()));
+    assert!(!is_alive(idle));
+    assert_eq!(scheduled(other), scheduled(std::process::id()));
 }
 
 #[test]
@@ -363,20 +363,18 @@ fn only_one_launch_is_at_work_on_a_host() {
     let flags = start(&hosts, &flags, &[]);
     let worker = pid(&lab.reported("start", &flags, 0)[0]);
     let lock = lab.worker_folder("node1").join("lock");
-    let mut holder =
-        Command::new("flock").arg(&lock).args(["sh", "-c", "echo held; exec sleep 1000"]);
-    let holder = holder.stdout(Stdio::piped());
-    let mut holder = holder.spawn().expect("flock is there");
+    let mut command = Command::new("flock");
+    command
+        .args(["--no-fork".as_ref(), lock.as_os_str()])
+        .args(["sh", "-c", "echo held; exec sleep 1000"])
+        .stdout(Stdio::piped());
+    let mut holder = command.spawn().expect("flock is there");
     let mut held = [0; 4];
     std::io::Read::read_exact(holder.stdout.as_mut().expect("it is piped"), &mut held)
         .expect("it is held");
     let refused = lab.reported("stop", &["--hosts", &hosts], 1);
     assert_eq!(refused[0]["error"]["cause"], "busy");
     assert!(is_alive(worker));
-    // What holds it is the shell that flock has started, too.
-    for process in lab.processes().iter().filter(|process| process.words.contains("flock")) {
-        send(process.id, Signal::KILL);
-    }
     holder.kill().expect("it is killed");
     holder.wait().expect("it has ended");
 }
@@ -559,4 +557,33 @@ fn without_ssh_each_host_says_so() {
     let ended = run(launch.args(["--ssh", "/no/such/ssh -F none"]), LIMIT);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.json()["hosts"][0]["error"]["cause"], "no-ssh");
+}
+
+#[test]
+fn on_a_terminal_each_host_has_a_row_and_none_can_ask_for_a_password() {
+    let lab = Lab::new();
+    let hosts = lab.hosts(&["node1", "asks", "waits"]);
+    // What asks at the terminal of whoever launches would wait for ever.
+    let asks = "printf 'Password: ' >/dev/tty && read word </dev/tty; \
+                echo 'Permission denied (publickey,password).' >&2; exit 255";
+    lab.door("asks", asks);
+    lab.door("waits", &format!("until [ -e {} ]; do /bin/sleep 0.05; done", lab.arg("go")));
+    let ssh = lab.arg("ssh");
+    let status = jlpns(["launch", "status", "--ssh", &ssh, "--hosts", &hosts]);
+    let mut terminal = InTerminal::start(&status, (100, 24), &[]);
+    let shown = terminal.wait_for(LIMIT, "2 of 3 hosts done, 1 of them failed");
+    assert!(!shown.contains("Password"), "{shown}");
+    for row in ["node1 not running", "asks  failed: it takes none of your keys", "waits connecting"]
+    {
+        assert!(shown.contains(row), "'{row}' is not in\n{shown}");
+    }
+    lab.write("go", "");
+    assert_eq!(terminal.end(LIMIT), 1);
+    let last = terminal.screen().contents();
+    let lines: Vec<&str> =
+        last.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    assert!(lines[0].starts_with("node1  not running"), "{last}");
+    assert!(last.contains("3 hosts: 1 failed, 2 not running"), "{last}");
+    assert!(!last.contains("hosts done") && !last.contains("connecting"), "{last}");
+    assert!(terminal.is_as_before());
 }

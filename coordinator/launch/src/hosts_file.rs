@@ -79,8 +79,10 @@ pub enum HostsError {
 pub fn parse(text: &str, flags: &Settings) -> Result<Vec<Host>, HostsError> {
     let mut lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    // Neither is in a name of a host.
-    let is_toml = first.starts_with('[') || first.contains('=');
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
+    // Neither is a name of a host.
+    let is_toml = first.starts_with('[')
+        || first.split_once('=').is_some_and(|(key, _)| is_key(key.trim_end()));
     let (hosts, places) = if is_toml { from_toml(text)? } else { from_lines(text)? };
     let hosts = hosts.into_iter().map(|host| {
         let settings = host.settings.or(flags);
@@ -350,6 +352,8 @@ mod tests {
             ("ann@a\n# again\nann@a", "names ann@a twice, in lines 1 and 3"),
             ("[[host]]\nname='a'\n[[host]]\nname='a'", "names a twice, as its hosts 1 and 2"),
             ("a\n-oProxyCommand=id\n", "begins with '-' as no name does in line 2"),
+            ("-oProxyCommand=id\n", "begins with '-' as no name does in line 1"),
+            ("node1;x=y\n", "holds ';'"),
             ("a\nb;c\n", "holds ';'"),
             ("a slots 4\n", "for more than names write TOML"),
             (

@@ -132,10 +132,15 @@ refuse_running() {
     for each in $running; do named="$named ${each%:*}"; done
     trouble still-running "${named# }"
 }
-# What a unit leaves when its process was killed.
+# The unit of a worker that has ended is gone a moment later, and one whose process was killed stays.
 forget_unit() {
     runtime_folder
     if has systemctl && [ -e "$XDG_RUNTIME_DIR/systemd/private" ]; then
+        tries=50
+        while [ "$tries" -gt 0 ] && limited systemctl --user is-active --quiet "$unit" 2>/dev/null; do
+            nap
+            tries=$((tries - 1))
+        done
         limited systemctl --user reset-failed "$unit" >/dev/null 2>&1
     fi
     return 0

@@ -19,6 +19,9 @@ use super::report::{HostReport, Report};
 use super::rows::{Row, Rows};
 use super::ssh::{Sent, Ssh};
 
+/// How long a host may take to be looked at: nothing is copied, and nothing waited for.
+const LOOK: Duration = Duration::from_secs(60);
+
 /// A host at work.
 #[derive(Debug)]
 pub struct AtWork<'a> {
@@ -30,29 +33,41 @@ pub struct AtWork<'a> {
 }
 
 impl AtWork<'_> {
-    /// The answer to an order.
-    pub fn ask(&self, order: &Order) -> Result<Answer, Trouble> {
-        self.ask_with(order, None, Duration::ZERO, |_| ())
+    /// The answer to an order that only looks.
+    pub fn look(&self, order: &Order) -> Result<Answer, Trouble> {
+        self.look_with(order, |_| ())
     }
 
-    /// The same with a worker that follows the order, with more time, and with each line told to `heard`.
-    pub fn ask_with(
+    /// The same with each line told to `heard`.
+    pub fn look_with(&self, order: &Order, heard: impl FnMut(&str)) -> Result<Answer, Trouble> {
+        self.run(Sent { order, worker: None, limit: self.limit.min(LOOK) }, 0, heard)
+    }
+
+    /// The answer to an order that changes something, with a worker that follows it, and with more time.
+    pub fn carry_out(
         &self,
         order: &Order,
         worker: Option<&Worker>,
         more: Duration,
+    ) -> Result<Answer, Trouble> {
+        let bytes = worker.map_or(0, |worker| worker.build.bytes);
+        let worker = worker.map(|worker| worker.bytes.clone());
+        self.run(Sent { order, worker, limit: self.limit.saturating_add(more) }, bytes, |_| ())
+    }
+
+    fn run(
+        &self,
+        sent: Sent<'_>,
+        bytes: u64,
         mut heard: impl FnMut(&str),
     ) -> Result<Answer, Trouble> {
-        let all = worker.map_or(0, |worker| worker.build.bytes);
-        let worker = worker.map(|worker| worker.bytes.clone());
-        let sent = Sent { order, worker, limit: self.limit.saturating_add(more) };
         let tell = |line: &str| {
             if let Some(stage) = stage(line) {
                 self.row.tell(stage);
             }
             heard(line);
         };
-        let ran = self.ssh.run(self.host, &sent, tell, |bytes| self.row.tell_share(bytes, all));
+        let ran = self.ssh.run(self.host, &sent, tell, |gone| self.row.tell_share(gone, bytes));
         understood(&ran, self.host)
     }
 }

@@ -1,7 +1,7 @@
 //! `jlpns launch doctor`: what could keep workers from running on the hosts.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytesize::ByteSize;
 use jlpns_launch::diagnosis::{Compared, diagnose};
@@ -40,7 +40,7 @@ pub fn run(flags: &DoctorFlags) -> Result<End, CommandError> {
     on_each(&flags.crew, &hosts, |_, at_work| {
         let mut clock = None;
         let order = order::examine(&at_work.host.settings, coordinator);
-        let answer = at_work.ask_with(&order, None, Duration::ZERO, |line| {
+        let answer = at_work.look_with(&order, |line| {
             if line.starts_with("fact clock ") {
                 clock = Some(now());
             }

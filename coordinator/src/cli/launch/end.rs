@@ -57,7 +57,7 @@ fn end(
     removing: Removing,
 ) -> Result<HostReport, Trouble> {
     let order = order::end(&at_work.host.settings, draining, removing);
-    let answer = at_work.ask_with(&order, None, Duration::from_secs(draining.seconds), |_| ())?;
+    let answer = at_work.carry_out(&order, None, Duration::from_secs(draining.seconds))?;
     let has_run = answer.fact("was") == Some("running");
     let state = match (has_run, removing) {
         (true, Removing::Nothing) => "drained",

@@ -32,7 +32,7 @@ pub struct LogsFlags {
 pub fn status(flags: &StatusFlags) -> Result<End, CommandError> {
     let hosts = flags.crew.hosts(Settings::default())?;
     on_each(&flags.crew, &hosts, |_, at_work| {
-        let survey = Survey::of(&at_work.ask(&order::survey(&at_work.host.settings))?);
+        let survey = Survey::of(&at_work.look(&order::survey(&at_work.host.settings))?);
         let state = if survey.running().is_some() { "running" } else { "not running" };
         let mut report = HostReport::new(state, "").with_worker(&survey);
         if survey.running().is_none() {
@@ -57,7 +57,7 @@ pub fn status(flags: &StatusFlags) -> Result<End, CommandError> {
 pub fn logs(flags: &LogsFlags) -> Result<End, CommandError> {
     let hosts = flags.crew.hosts(Settings::default())?;
     on_each(&flags.crew, &hosts, |_, at_work| {
-        let answer = at_work.ask(&order::logs(&at_work.host.settings, flags.lines))?;
+        let answer = at_work.look(&order::logs(&at_work.host.settings, flags.lines))?;
         let detail = format!("{} lines", answer.log.len());
         Ok(HostReport { log: Some(answer.log), ..HostReport::new("told", detail) })
     })

@@ -152,7 +152,7 @@ fn start(
     draining: Draining,
 ) -> Result<HostReport, Trouble> {
     let host = &at_work.host.settings;
-    let survey = Survey::of(&at_work.ask(&order::survey(host))?);
+    let survey = Survey::of(&at_work.look(&order::survey(host))?);
     let step = plan(&survey, Wanted { build: &worker.build, settings: &launched.settings })?;
     if step == Step::LeaveAlone {
         let report = HostReport::new("left alone", "").with_worker(&survey);
@@ -172,7 +172,7 @@ fn start(
         },
     );
     let copied = step.copies().then_some(worker);
-    let answer = at_work.ask_with(&order, copied, Duration::from_secs(draining.seconds), |_| ())?;
+    let answer = at_work.carry_out(&order, copied, Duration::from_secs(draining.seconds))?;
     let state = if matches!(step, Step::Replace { .. }) { "replaced" } else { "started" };
     let report = HostReport::new(state, "").with_started(&answer, &worker.build.sha256);
     let mut detail = report.worker();
