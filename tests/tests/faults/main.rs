@@ -4,5 +4,6 @@
 mod chaos;
 mod coordinator;
 mod launch;
+mod moved;
 mod network;
 mod workers;
