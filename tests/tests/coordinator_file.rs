@@ -42,7 +42,7 @@ fn a_coordinator_that_is_killed_and_comes_back_elsewhere_gets_what_its_worker_ho
     let worker = worker_by_file(&file, "wanderer", &["--give-up-after", "10m"]);
     line(&worker, "is not there; the coordinator writes it when it listens; trying again");
     let (mut first, first_url) = serve(&args);
-    line(&worker, "joined");
+    line(&worker, "connected: solving");
     until(&first_url, |status| status["jobs"].as_u64() >= Some(5));
     assert_eq!(fs::read_to_string(&file).expect("a file"), format!("{first_url}\n"));
     first.kill();
@@ -155,6 +155,7 @@ fn where_a_coordinator_is_can_be_said_in_one_way_only() {
         ),
         (&mut jlpns_worker(["--coordinator", "http://no-such-host.invalid:1"]), "no host"),
         (&mut jlpns(["status"]), "--coordinator-file"),
+        (&mut jlpns_worker(["systemd"]), "--coordinator-file"),
         (&mut jlpns(["serve", "connect4:4x4", "--advertise", "here"]), "--listen-file"),
         (
             &mut jlpns(["serve", "connect4:4x4", "--listen-file", "f", "--advertise", "a:b"]),

@@ -44,7 +44,6 @@ struct Arguments {
     /// Where the coordinator is, as http://HOST:PORT or https://HOST:PORT; or several such, with commas between, of
     /// which each is tried in turn
     #[arg(long, value_name = "URL", env = "JLPNS_COORDINATOR")]
-    #[arg(required_unless_present = "coordinator_file")]
     coordinator: Option<String>,
 
     /// The file that says where the coordinator is, which `jlpns serve --listen-file` writes; it is waited for, and
@@ -100,11 +99,15 @@ struct Arguments {
     common: CommonFlags,
 }
 
+/// What is said when nobody says where the coordinator is.
+pub(crate) const NO_COORDINATOR: &str =
+    "it is not said where the coordinator is; give --coordinator URL or --coordinator-file FILE";
+
 /// The command, with all its flags and subcommands.
 pub fn command() -> Command {
     let own = Arguments::command();
     let systemd = systemd::command(&own);
-    own.subcommand(systemd).args_conflicts_with_subcommands(true).subcommand_negates_reqs(true)
+    own.subcommand(systemd).args_conflicts_with_subcommands(true)
 }
 
 /// The exit code of bad usage and bad input.
@@ -170,8 +173,10 @@ pub fn run(games: &Games) -> ExitCode {
         arguments.credentials.read().unwrap_or_else(|error| refused(&error));
     let place = match (&arguments.coordinator, &arguments.coordinator_file) {
         (None, Some(file)) => Whereabouts::in_file(file, credentials),
-        (urls, _) => Whereabouts::given(urls.as_deref().unwrap_or_default(), credentials)
-            .unwrap_or_else(|error| refused(&error)),
+        (Some(urls), _) => {
+            Whereabouts::given(urls, credentials).unwrap_or_else(|error| refused(&error))
+        }
+        (None, None) => refused(&NO_COORDINATOR),
     };
     let unknown = place.unknown_hosts();
     if let Some(last) = unknown.last()

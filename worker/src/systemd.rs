@@ -11,7 +11,7 @@ use jlpns_search::memory;
 use jlpns_shell::layers::{Setting, Source};
 
 use self::unit::{Kind, Unit, Word};
-use crate::cli::MEMORY_OF_A_SLOT;
+use crate::cli::{MEMORY_OF_A_SLOT, NO_COORDINATOR};
 
 mod quoting;
 mod unit;
@@ -43,6 +43,9 @@ pub enum UnitError {
         /// What the system said.
         cause: io::Error,
     },
+    /// Nobody says where the coordinator is.
+    #[error("{NO_COORDINATOR}")]
+    NoCoordinator,
     /// The unit cannot be printed.
     #[error("the unit cannot be printed: {0}")]
     Print(io::Error),
@@ -95,6 +98,13 @@ fn unit_of(
     program: PathBuf,
     settings: &[Setting],
 ) -> Result<Unit, UnitError> {
+    let is_named = |setting: &Setting| {
+        ["coordinator", "coordinator-file"].contains(&setting.key.as_str())
+            && !setting.values.is_empty()
+    };
+    if !settings.iter().any(is_named) {
+        return Err(UnitError::NoCoordinator);
+    }
     let mut unit = Unit { kind, program: writable(program)?, words: Vec::new(), memory: None };
     let own = |setting: &&Setting| ![USER, PROGRAM].contains(&setting.key.as_str());
     let is_given = |setting: &&Setting| setting.source != Source::Default;

@@ -18,7 +18,7 @@ use super::{CommandError, values};
 #[derive(Debug, clap::Args)]
 pub struct CoordinatorFlags {
     /// The coordinator, as http://HOST:PORT or https://HOST:PORT; or several such, with commas between
-    #[arg(env = "JLPNS_COORDINATOR", required_unless_present = "coordinator_file")]
+    #[arg(env = "JLPNS_COORDINATOR")]
     url: Option<String>,
 
     /// The file that says where the coordinator is, which `jlpns serve --listen-file` writes
@@ -31,7 +31,7 @@ pub struct CoordinatorFlags {
 pub struct CoordinatorOrKeptFlags {
     /// The coordinator, as http://HOST:PORT or https://HOST:PORT; or several such, with commas between; or the
     /// directory that --data named, of a solve that is not running
-    #[arg(env = "JLPNS_COORDINATOR", required_unless_present = "coordinator_file")]
+    #[arg(env = "JLPNS_COORDINATOR")]
     url: Option<String>,
 
     /// The file that says where the coordinator is, which `jlpns serve --listen-file` writes
@@ -46,7 +46,6 @@ pub struct Coordinator {
     place: Whereabouts,
 }
 
-/// Either there is a URL, or clap has made sure that there is a file.
 fn find(
     url: Option<&str>,
     file: Option<&Path>,
@@ -58,11 +57,14 @@ fn find(
             name: file.display().to_string(),
             place: Whereabouts::in_file(file, credentials),
         }),
-        (url, _) => {
-            let url = url.unwrap_or_default();
+        (Some(url), _) => {
             let place = values::coordinator(url, credentials)?;
             Ok(Coordinator { name: url.to_owned(), place })
         }
+        (None, None) => Err(CommandError::BadInput(
+            "it is not said where the coordinator is; give its URL or --coordinator-file FILE"
+                .to_owned(),
+        )),
     }
 }
 

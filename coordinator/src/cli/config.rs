@@ -222,7 +222,10 @@ fn row(shown: &Shown) -> [String; 3] {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::{Path, PathBuf};
 
+    use clap::Arg;
     use jlpns_shell::common::{COMMON_KEYS, TABLES};
     use jlpns_shell::values::key_of;
 
@@ -273,6 +276,41 @@ mod tests {
             }
         }
         assert!(checked > 100, "{checked} flags");
+    }
+
+    /// The words that look like a variable of ours, in all files below a folder.
+    fn variables(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                variables(&path, found);
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                let words = text.split(|c: char| !c.is_ascii_uppercase() && c != '_');
+                let ours = words.filter(|word| word.starts_with("JLPNS_") && word.len() > 6);
+                found.extend(ours.map(|word| (path.clone(), word.to_owned())));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_deployed_sets_variables_that_there_are() {
+        let known: Vec<String> = all()
+            .iter()
+            .flat_map(|(_, tree)| tree.get_arguments().filter_map(Arg::get_env))
+            .map(|variable| variable.to_string_lossy().into_owned())
+            .collect();
+        // What the files themselves are given, and what a build is given.
+        let own = ["JLPNS_FOLDER", "JLPNS_SPEC", "JLPNS_STAGE", "JLPNS_COMMIT"];
+        let mut found = Vec::new();
+        let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
+        for folder in ["kubernetes", "slurm", "systemd"] {
+            variables(&deploy.join(folder), &mut found);
+        }
+        assert!(found.len() > 20, "{found:?}");
+        for (path, variable) in found {
+            let is_known = known.contains(&variable) || own.contains(&variable.as_str());
+            assert!(is_known, "{}: there is no {variable}", path.display());
+        }
     }
 
     #[test]
