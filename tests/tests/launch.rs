@@ -536,7 +536,6 @@ fn bad_input_is_a_sentence_and_no_host_hears_of_it() {
     );
     refused("node1\n", &["--nice", "20"], "20 is not in 0..=19");
     refused("node1\n", &["--scheduling", "lazy"], "write one of idle, normal");
-    refused("node1\n", &["--ssh", " "], "name a program");
     refused("node1\n", &["--token-file", "/no/such/token"], "/no/such/token cannot be read");
     refused("node1\n", &["--worker-binary", "/no/such/worker"], "/no/such/worker cannot be read");
     refused("node1\n", &["--worker-binary", &lab.arg("token")], "is no program for Linux");
@@ -550,9 +549,9 @@ fn bad_input_is_a_sentence_and_no_host_hears_of_it() {
 fn without_ssh_each_host_says_so() {
     let lab = Lab::new();
     let hosts = lab.hosts(&["node1"]);
-    let ended = lab.launched("status", &["--hosts", &hosts, "--ssh", "/no/such/ssh"]);
-    // The stand-in was named before.
+    let ended = run(&mut jlpns(["launch", "status", "--hosts", &hosts, "--ssh", " "]), LIMIT);
     assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("name a program, such as ssh"), "{ended:?}");
     let mut launch = jlpns(["launch", "status", "--hosts", &hosts, "--output", "json"]);
     let ended = run(launch.args(["--ssh", "/no/such/ssh -F none"]), LIMIT);
     assert_eq!(ended.code, Some(1), "{ended:?}");
@@ -580,9 +579,7 @@ fn on_a_terminal_each_host_has_a_row_and_none_can_ask_for_a_password() {
     lab.write("go", "");
     assert_eq!(terminal.end(LIMIT), 1);
     let last = terminal.screen().contents();
-    let lines: Vec<&str> =
-        last.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    assert!(lines[0].starts_with("node1  not running"), "{last}");
+    assert!(last.starts_with("node1  not running"), "{last}");
     assert!(last.contains("3 hosts: 1 failed, 2 not running"), "{last}");
     assert!(!last.contains("hosts done") && !last.contains("connecting"), "{last}");
     assert!(terminal.is_as_before());

@@ -21,6 +21,8 @@ pub struct Rows {
 #[derive(Debug)]
 struct Shown {
     rows: MultiProgress,
+    /// All rows that there have been: one that is dropped before the end would stay on the terminal.
+    bars: Mutex<Vec<ProgressBar>>,
     /// Below the rows: how many are done.
     sum: ProgressBar,
 }
@@ -45,7 +47,7 @@ impl Rows {
                 rows.add(ProgressBar::new_spinner().with_style(style("{spinner} {wide_msg}")));
             // The log goes above all of them.
             terminal::show_below(sum.clone());
-            Shown { rows, sum }
+            Shown { rows, bars: Mutex::default(), sum }
         });
         let rows =
             Rows { shown, width, all, done: AtomicUsize::new(0), failed: AtomicUsize::new(0) };
@@ -56,10 +58,16 @@ impl Rows {
     /// The row of a host that is begun.
     pub fn begin(&self, host: &str) -> Row<'_> {
         let bar = self.shown.as_ref().map(|shown| {
-            let bar = ProgressBar::new_spinner().with_style(style("{spinner} {prefix} {wide_msg}"));
             let width = self.width;
-            bar.set_prefix(format!("{host:width$}"));
-            shown.rows.insert_before(&shown.sum, bar)
+            // All of it is set before it is a row: until then it would draw itself.
+            let bar = ProgressBar::new_spinner()
+                .with_style(style("{spinner} {prefix} {wide_msg}"))
+                .with_prefix(format!("{host:width$}"));
+            let bar = shown.rows.insert_before(&shown.sum, bar);
+            if let Ok(mut bars) = shown.bars.lock() {
+                bars.push(bar.clone());
+            }
+            bar
         });
         let row = Row { rows: self, host: host.to_owned(), bar, last: Mutex::default() };
         row.tell("connecting");
@@ -80,6 +88,9 @@ impl Rows {
     /// Takes the rows off the terminal.
     pub fn clear(&self) {
         if let Some(shown) = &self.shown {
+            for bar in shown.bars.lock().iter().flat_map(|bars| bars.iter()) {
+                bar.finish_and_clear();
+            }
             terminal::clear();
             // A terminal that is gone has nothing to clear.
             let _ = shown.rows.clear();
@@ -122,10 +133,11 @@ impl Row<'_> {
     pub fn end(self, result: &str, has_failed: bool) {
         self.rows.done.fetch_add(1, Ordering::Relaxed);
         self.rows.failed.fetch_add(usize::from(has_failed), Ordering::Relaxed);
-        self.tell(result);
         if let Some(bar) = &self.bar {
-            bar.finish();
+            // Nothing turns any more.
+            bar.set_style(style("  {prefix} {wide_msg}"));
         }
+        self.tell(result);
         self.rows.tell_sum();
     }
 }
