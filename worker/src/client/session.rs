@@ -307,7 +307,7 @@ impl Client {
         let reason = reason.chars().map(|c| if c.is_control() { ' ' } else { c });
         v1::WorkerBatch {
             draining,
-            paused: (!draining).then(|| matches!(self.follows, Wanted::Pause(_))),
+            paused: (!draining).then_some(matches!(self.follows, Wanted::Pause(_))),
             idle_reason: reason.take(MAX_LABEL).collect(),
             ..Default::default()
         }
