@@ -25,6 +25,8 @@ if [ ! -d "$home" ]; then
 fi
 echo 'Welcome to this host!'
 cd "$home"
+# The systemd of whoever runs the tests is not the host's.
+export XDG_RUNTIME_DIR=/no/such/folder
 HOME=$home PATH=$home/../$1.bin:$PATH exec sh -c "$2"
 "#;
 

@@ -340,6 +340,17 @@ fn a_worker_that_ends_at_once_is_told_with_its_last_words_and_leaves_no_secret()
 }
 
 #[test]
+fn a_worker_that_only_systemd_may_start_is_not_started_without_it_and_leaves_nothing() {
+    let lab = Lab::new();
+    let hosts = lab.hosts(&["node1"]);
+    let (_coordinator, _, flags) = coordinator(&lab);
+    let failed = lab.reported("start", &start(&hosts, &flags, &["--systemd", "always"]), 1);
+    assert_eq!(failed[0]["error"]["cause"], "no-systemd", "{failed:?}");
+    assert_eq!(below(&lab.home("node1")), [""; 0]);
+    assert!(lab.processes().is_empty(), "{:?}", lab.processes());
+}
+
+#[test]
 fn a_copy_that_is_cut_off_leaves_nothing() {
     let lab = Lab::new();
     let hosts = lab.hosts(&["node1", "node2"]);

@@ -71,8 +71,8 @@ fn refused_by_ssh(stderr: &str, host: &Host) -> Trouble {
             Cause::ChangedHostKey,
             "its host key is another than before".to_owned(),
             format!(
-                "if it was installed anew, run `ssh-keygen -R {}` and log in once with `ssh {login}`",
-                host.name
+                "if it was installed anew, run `ssh-keygen -R '{}'` and log in once with `ssh {login}`",
+                known_as(host)
             ),
         )
     } else if has(&["Host key verification failed", "host key is known for"]) {
@@ -141,6 +141,14 @@ fn refused_by_ssh(stderr: &str, host: &Host) -> Trouble {
         )
     };
     Trouble::new(cause, message, remedy)
+}
+
+/// How ssh writes a host among those that it knows.
+fn known_as(host: &Host) -> String {
+    match host.settings.port {
+        None | Some(22) => host.name.to_string(),
+        Some(port) => format!("[{}]:{port}", host.name),
+    }
 }
 
 /// A host that lets nobody in with the keys that there are.

@@ -39,6 +39,7 @@ mod tests {
     #[test]
     fn plain_words_stay_readable() {
         assert_eq!(quoted("--slots=4"), "--slots=4");
+        assert_eq!(["connect4:7x6", ">=win", ""].map(quoted), ["connect4:7x6", "'>=win'", "''"]);
         assert_eq!(quoted("http://[::1]:7070"), "'http://[::1]:7070'");
     }
 

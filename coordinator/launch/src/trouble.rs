@@ -142,7 +142,10 @@ impl Trouble {
             ),
             "no-manager" => new(
                 Cause::NoSystemd,
-                format!("the user's systemd does not take the worker: {said}"),
+                match detail.as_str() {
+                    "" => "the user's systemd does not answer there".to_owned(),
+                    detail => format!("the user's systemd does not take the worker: {detail}"),
+                },
                 "run `loginctl enable-linger` there, or leave systemd = \"always\" out",
             ),
             "cut-off" | "damaged" => new(

@@ -8,6 +8,7 @@ use anyhow::Context;
 use jlpns_certificate::is_certifiable;
 use jlpns_games::spec::Games;
 use jlpns_journal::JournalError;
+use jlpns_launch::quote::quoted;
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{Solve, SolveSettings};
 use tracing::{info, warn};
@@ -146,26 +147,4 @@ fn whole_command() -> String {
     let program = Some("jlpns".to_owned());
     let words: Vec<String> = program.into_iter().chain(words.skip(1)).collect();
     words.join(" ")
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &impl ToString) -> String {
-    let word = word.to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+%@".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
-        let all = ["connect4:7x6", ">=win", "it's", "", "two words"].map(|word| quoted(&word));
-        assert_eq!(all, ["connect4:7x6", "'>=win'", "'it'\\''s'", "''", "'two words'"]);
-    }
 }

@@ -88,7 +88,11 @@ impl Keyring {
     /// If there is no room for it.
     pub fn know(&self, server: &Sshd) {
         let public = self.read(&format!("{}.pub", server.key));
-        let line = format!("[{}]:{} {public}", server.address, server.port);
+        let place = match server.port {
+            22 => server.address.to_string(),
+            port => format!("[{}]:{port}", server.address),
+        };
+        let line = format!("{place} {public}");
         self.write("known_hosts", &(self.read("known_hosts") + &line));
     }
 

@@ -145,8 +145,10 @@ forget_unit() {
     fi
     return 0
 }
-# Removes the folders that were made for the worker, and have become empty.
+# Removes the folders that were made for the worker, if nothing is left in them.
 remove_folders() {
+    others=$(ls -A "$folder" 2>/dev/null | grep -v -x -e lock -e made)
+    [ -z "$others" ] || return 0
     rm -f "$folder/lock" "$folder/made"
     dir=$folder
     while rmdir "$dir" 2>/dev/null && [ "$dir" != "$1" ]; do dir=$(dirname "$dir"); done

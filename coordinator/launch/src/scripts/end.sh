@@ -24,7 +24,10 @@ if [ "$removes" = all ]; then
     rm -f "$folder/jlpns-worker" "$folder/worker.log" "$folder/worker.log.1"
 fi
 made=$(cat "$folder/made" 2>/dev/null)
-if [ "$removes" = all ]; then remove_folders "${made:-$folder}"; fi
+if [ "$removes" = all ]; then
+    rm -f "$folder/lock" "$folder/made"
+    remove_folders "${made:-$folder}"
+fi
 if [ "$removes" = all ] && [ -d "$folder" ]; then
     fact left "$(ls -A "$folder" | head -n 5)"
 fi

@@ -11,10 +11,12 @@ next binary_bytes
 incoming=$folder/incoming
 tidy() {
     rm -rf "$incoming"
-    # The log of a worker that has ended is for whoever wants to know why.
-    if [ ! -e "$folder/launched" ] && [ ! -e "$folder/worker.log" ]; then
-        remove_folders "$made"
-    fi
+    remove_folders "$made"
+}
+# Of a worker that does not run only the log is left, for whoever wants to know why.
+withdraw() {
+    rm -rf "$folder/credentials"
+    rm -f "$folder/run" "$folder/launched" "$folder/worker.pid" "$folder/jlpns-worker"
 }
 trap tidy EXIT
 trap 'exit 1' HUP INT TERM PIPE
@@ -93,6 +95,7 @@ detached() {
 # A unit's settings give a meaning to some characters.
 case $folder in *[!A-Za-z0-9/._+,@:=-]*) [ "$under" = always ] || under=never ;; esac
 how=
+error=
 case $under in
 always) has_user_manager && how=systemd ;;
 auto) has_user_manager && lingers && how=systemd ;;
@@ -104,8 +107,8 @@ if [ "$how" = systemd ]; then
 fi
 if [ -z "$how" ]; then
     if [ "$under" = always ]; then
-        rm -rf "$folder/credentials" "$folder/run" "$folder/launched"
-        trouble no-manager "${error-}"
+        withdraw
+        trouble no-manager "$error"
     fi
     how=detached
 fi
@@ -126,7 +129,7 @@ while find_worker; do
 done
 if ! find_worker; then
     said=$(new_log | tail -n 1)
-    rm -rf "$folder/credentials" "$folder/run" "$folder/launched" "$folder/worker.pid" "$folder/jlpns-worker"
+    withdraw
     trouble ended "$said"
 fi
 printf 'under %s\n' "$how" >>"$folder/launched"
