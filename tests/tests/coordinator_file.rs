@@ -36,7 +36,7 @@ fn a_coordinator_that_is_killed_and_comes_back_elsewhere_gets_what_its_worker_ho
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (data, file) = (path(folder.path(), "data"), path(folder.path(), "url"));
     let flags = ["--sub-search", "pn2", "--job-nodes", "3000", "--knowledge", "false"];
-    let keeping = ["connect4:5x5", "--confirm", "none", "--data", &data, "--listen-file", &file];
+    let keeping = ["connect4:4x6", "--confirm", "none", "--data", &data, "--listen-file", &file];
     let args = [&keeping[..], &flags].concat();
     // The worker is there first.
     let worker = worker_by_file(&file, "wanderer", &["--give-up-after", "10m"]);
@@ -128,7 +128,7 @@ fn of_several_addresses_the_one_that_answers_is_found() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = path(folder.path(), "data");
     let flags = ["--sub-search", "pn2", "--job-nodes", "3000", "--knowledge", "false"];
-    let args = [&["connect4:5x5", "--confirm", "none", "--data", &data][..], &flags].concat();
+    let args = [&["connect4:4x6", "--confirm", "none", "--data", &data][..], &flags].concat();
     let (mut first, first_url) = serve(&args);
     let second_address = elsewhere(&first_url);
     let urls = format!("http://127.0.0.1:1,{first_url},http://{second_address}");

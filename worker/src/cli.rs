@@ -100,8 +100,8 @@ struct Arguments {
 }
 
 /// What is said when nobody says where the coordinator is.
-pub(crate) const NO_COORDINATOR: &str =
-    "it is not said where the coordinator is; give --coordinator URL or --coordinator-file FILE";
+pub(crate) const NO_COORDINATOR: &str = "the following required arguments were not provided: --coordinator <URL> or \
+                                         --coordinator-file <FILE>, one of which says where the coordinator is";
 
 /// The command, with all its flags and subcommands.
 pub fn command() -> Command {

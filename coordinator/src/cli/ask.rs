@@ -62,7 +62,8 @@ fn find(
             Ok(Coordinator { name: url.to_owned(), place })
         }
         (None, None) => Err(CommandError::BadInput(
-            "it is not said where the coordinator is; give its URL or --coordinator-file FILE"
+            "the following required arguments were not provided: <URL> or --coordinator-file <FILE>, \
+             one of which says where the coordinator is"
                 .to_owned(),
         )),
     }
