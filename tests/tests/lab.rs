@@ -56,8 +56,9 @@ fn a_lab_is_set_up_by_the_commands_of_the_page() {
         (" --name solver.lab.example", ""),
         ("solver.lab.example", "localhost"),
         ("7070", &port),
-        // A smaller board, machines that share their memory, and people who may be logged in.
-        ("connect4:7x6", "connect4:5x5"),
+        // A smaller board, which waits for the last machine so that it is not over before; machines that share their
+        // memory, and people who may be logged in.
+        ("connect4:7x6 ", "connect4:5x5 --await-workers 3 "),
         ("connect4:6x5 --machines 30x4", "connect4:4x4 --machines 30x4 --table-memory 64MiB"),
         ("--memory 50%", "--memory 64MiB --slots 1"),
         (" --only-when-idle", " --only-when-idle=false"),

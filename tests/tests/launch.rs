@@ -340,6 +340,24 @@ fn a_worker_that_ends_at_once_is_told_with_its_last_words_and_leaves_no_secret()
 }
 
 #[test]
+fn a_worker_that_comes_when_the_solve_is_over_has_not_failed() {
+    let lab = Lab::new();
+    let hosts = lab.hosts(&["node1"]);
+    let token = lab.write("token", TOKEN);
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).expect("its mode is set");
+    let args = ["connect4:4x4", "--token-file", &token, "--linger", "604800"];
+    let (_coordinator, url) = serve(&args);
+    let flags = ["--coordinator", &url, "--token-file", &token].map(str::to_owned);
+    let first = run(&mut jlpns_worker(&flags), LIMIT);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let late = lab.reported("start", &start(&hosts, &flags, &[]), 0);
+    assert_eq!(late[0]["state"], "over", "{late:?}");
+    assert_eq!(below(&lab.worker_folder("node1")), ["lock", "made", "worker.log"]);
+    lab.reported("stop", &["--hosts", &hosts], 0);
+    assert_eq!(below(&lab.home("node1")), [""; 0]);
+}
+
+#[test]
 fn a_worker_that_only_systemd_may_start_is_not_started_without_it_and_leaves_nothing() {
     let lab = Lab::new();
     let hosts = lab.hosts(&["node1"]);

@@ -130,6 +130,13 @@ done
 if ! find_worker; then
     said=$(new_log | tail -n 1)
     withdraw
+    # Who comes when nothing is left to do has not failed.
+    case $said in
+    *'the solve is over'*)
+        fact said "$said"
+        done_with over
+        ;;
+    esac
     trouble ended "$said"
 fi
 printf 'under %s\n' "$how" >>"$folder/launched"

@@ -173,6 +173,9 @@ fn start(
     );
     let copied = step.copies().then_some(worker);
     let answer = at_work.carry_out(&order, copied, Duration::from_secs(draining.seconds))?;
+    if answer.done.as_deref() == Some("over") {
+        return Ok(HostReport::new("over", answer.fact("said").unwrap_or_default()));
+    }
     let state = if matches!(step, Step::Replace { .. }) { "replaced" } else { "started" };
     let report = HostReport::new(state, "").with_started(&answer, &worker.build.sha256);
     let mut detail = report.worker();
