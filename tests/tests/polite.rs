@@ -43,7 +43,7 @@ fn a_worker_pauses_while_other_programs_need_the_machine() {
     let flags = ["--only-when-idle", "--busy-above", "90", "--idle-for", "1s"];
     let worker = worker_with(&url, "polite", &flags);
     let others = Others::start();
-    let busy = "other programs take more than 90% of the machine";
+    let busy = "other programs take more than 90% of the machine; the machine must be idle for 1s";
     let status = until(&url, |status| status["workers"][0]["paused"] == true);
     assert_eq!(status["workers"][0]["idle_reason"], busy, "{status}");
     // It gives back what it has, and nothing counts as lost.

@@ -21,8 +21,8 @@ pub const LOOK_EVERY: Duration = Duration::from_millis(500);
 pub struct IdleRule {
     busy_above: f64,
     idle_for: Duration,
-    /// When the machine was seen not to be idle.
-    busy: Option<Duration>,
+    /// When the machine was last seen not to be idle, and why it was not at first.
+    busy: Option<(Duration, String)>,
 }
 
 impl IdleRule {
@@ -33,7 +33,7 @@ impl IdleRule {
     }
 
     /// Takes in what is seen now, by a clock that begins anywhere. Says why the worker is to pause, in the
-    /// same words as long as the reason is the same; nothing if it may work.
+    /// same words as long as the pause lasts; nothing if it may work.
     pub fn look(&mut self, now: Duration, seen: &Seen) -> Option<String> {
         let load = seen.load_of_others.filter(|&load| load > self.busy_above);
         let busy = match (seen.logged_in.first(), load) {
@@ -44,17 +44,17 @@ impl IdleRule {
             }
             (None, None) => None,
         };
-        if busy.is_some() {
-            self.busy = Some(now);
-            return busy;
-        }
-        let last = self.busy?;
-        if now.saturating_sub(last) < self.idle_for {
-            let idle_for = humantime::format_duration(self.idle_for);
-            return Some(format!("the machine is not idle for {idle_for} yet"));
-        }
-        self.busy = None;
-        None
+        let (last, why) = match (busy, self.busy.take()) {
+            (Some(_), Some((_, why))) => (now, why),
+            (Some(why), None) => {
+                let idle_for = humantime::format_duration(self.idle_for);
+                (now, format!("{why}; the machine must be idle for {idle_for}"))
+            }
+            (None, before) => before?,
+        };
+        let goes_on = now.saturating_sub(last) >= self.idle_for;
+        self.busy = (!goes_on).then_some((last, why));
+        self.busy.as_ref().map(|(_, why)| why.clone())
     }
 }
 
@@ -72,7 +72,9 @@ mod tests {
         Seen { logged_in: vec![anna], load_of_others: None }
     }
 
-    const NOT_YET: Option<&str> = Some("the machine is not idle for 1m yet");
+    const ANNA: Option<&str> = Some("anna is logged in on tty2; the machine must be idle for 1m");
+    const BUSY: Option<&str> =
+        Some("other programs take more than 25% of the machine; the machine must be idle for 1m");
 
     #[test]
     fn a_machine_that_was_never_busy_is_worked_on_at_once() {
@@ -87,22 +89,24 @@ mod tests {
         let mut rule = IdleRule::new(0.25, Duration::from_secs(60));
         let at = Duration::from_secs;
         assert_eq!(rule.look(at(10), &load(0.0)), None);
-        assert_eq!(rule.look(at(11), &anna()).as_deref(), Some("anna is logged in on tty2"));
-        assert_eq!(rule.look(at(12), &anna()).as_deref(), Some("anna is logged in on tty2"));
-        assert_eq!(rule.look(at(13), &load(0.0)).as_deref(), NOT_YET);
-        assert_eq!(rule.look(at(71), &load(0.0)).as_deref(), NOT_YET);
+        assert_eq!(rule.look(at(11), &anna()).as_deref(), ANNA);
+        assert_eq!(rule.look(at(12), &anna()).as_deref(), ANNA);
+        assert_eq!(rule.look(at(13), &load(0.0)).as_deref(), ANNA);
+        assert_eq!(rule.look(at(71), &load(0.0)).as_deref(), ANNA);
         assert_eq!(rule.look(at(72), &load(0.0)), None);
+        // The next pause has its own reason.
+        assert_eq!(rule.look(at(73), &load(0.5)).as_deref(), BUSY);
     }
 
     #[test]
-    fn the_minute_begins_anew_with_each_time_that_others_work() {
+    fn the_minute_begins_anew_with_each_time_that_others_work_and_the_words_stay() {
         let mut rule = IdleRule::new(0.25, Duration::from_secs(60));
         let at = Duration::from_secs;
-        let busy = Some("other programs take more than 25% of the machine");
-        assert_eq!(rule.look(at(0), &load(0.26)).as_deref(), busy);
-        assert_eq!(rule.look(at(59), &load(0.1)).as_deref(), NOT_YET);
-        assert_eq!(rule.look(at(59), &load(0.9)).as_deref(), busy);
-        assert_eq!(rule.look(at(118), &load(0.1)).as_deref(), NOT_YET);
-        assert_eq!(rule.look(at(119), &load(0.1)), None);
+        assert_eq!(rule.look(at(0), &load(0.26)).as_deref(), BUSY);
+        assert_eq!(rule.look(at(59), &load(0.1)).as_deref(), BUSY);
+        assert_eq!(rule.look(at(59), &load(0.9)).as_deref(), BUSY);
+        assert_eq!(rule.look(at(60), &anna()).as_deref(), BUSY);
+        assert_eq!(rule.look(at(119), &load(0.1)).as_deref(), BUSY);
+        assert_eq!(rule.look(at(120), &load(0.1)), None);
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use jiff::{Timestamp, Zoned};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::client::Wanted;
 use crate::idle::seen::Lookout;
@@ -69,6 +69,10 @@ impl Politeness {
     pub async fn keep(mut self, ask: Arc<watch::Sender<Wanted>>) {
         if self.until.is_none() && self.idle.is_none() {
             return;
+        }
+        if let Some((end, _)) = &self.until {
+            let end = end.to_zoned(jiff::tz::TimeZone::system());
+            info!("this worker ends at {}", end.strftime("%Y-%m-%d %H:%M:%S %Z"));
         }
         let mut lookout = Lookout::new();
         if self.idle.is_some() && !lookout.tells_who_is_logged_in() {

@@ -26,11 +26,31 @@ pub(super) fn snapshot_name(serial: u64) -> String {
     format!("snapshot-{serial:06}")
 }
 
-/// Where a file is written before it gets its own name.
-pub(super) fn unfinished(path: &Path) -> PathBuf {
+/// Where a file is written before it gets its own name; no two callers are given the same.
+pub(super) fn unfinished(path: &Path) -> Result<PathBuf, JournalError> {
+    let token = getrandom::u64()
+        .map_err(|error| JournalError::at("write", path)(io::Error::other(error)))?;
     let mut name = path.as_os_str().to_owned();
-    name.push(UNFINISHED);
-    PathBuf::from(name)
+    name.push(format!(".{token:016x}{UNFINISHED}"));
+    Ok(PathBuf::from(name))
+}
+
+/// Gives a file that was written to the end its own name, and brings that to the disk. A file that has the name already
+/// stays as it is: it is of another opening of the journal, which goes on with it.
+pub(super) fn publish(new: &Path, path: &Path) -> Result<(), JournalError> {
+    let named = match fs::hard_link(new, path) {
+        Ok(()) => fs::remove_file(new),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // A file system without links.
+        Err(_) if !path.exists() => fs::rename(new, path),
+        Err(_) => Err(io::ErrorKind::AlreadyExists.into()),
+    };
+    named.map_err(JournalError::at("create", path))?;
+    let directory = path.parent().unwrap_or(Path::new("."));
+    sync_directory(directory).inspect_err(|_| {
+        // It is begun anew under the same name.
+        let _ = fs::remove_file(path);
+    })
 }
 
 /// The files of a journal, by serial number.
@@ -62,8 +82,29 @@ pub(super) fn create(directory: &Path) -> Result<(), JournalError> {
     }
 }
 
-/// Locks the journal for as long as the file is kept. Who takes over goes without the lock if another has it.
-pub(super) fn lock(directory: &Path, takes_over: bool) -> Result<File, JournalError> {
+/// The lock of a journal.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+    is_held: bool,
+}
+
+impl Lock {
+    /// Whether this process has it, and no other.
+    pub fn is_held(&self) -> bool {
+        self.is_held
+    }
+
+    /// Takes it if nobody else has it.
+    pub fn acquire(&mut self) {
+        if !self.is_held {
+            self.is_held = self.file.try_lock().is_ok();
+        }
+    }
+}
+
+/// Locks the journal for as long as the lock is kept. Who takes over goes without it as long as another has it.
+pub(super) fn lock(directory: &Path, takes_over: bool) -> Result<Lock, JournalError> {
     let path = directory.join(LOCK);
     let file = File::options()
         .write(true)
@@ -72,8 +113,8 @@ pub(super) fn lock(directory: &Path, takes_over: bool) -> Result<File, JournalEr
         .open(&path)
         .map_err(JournalError::at("open", &path))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) if takes_over => Ok(file),
+        Ok(()) => Ok(Lock { file, is_held: true }),
+        Err(TryLockError::WouldBlock) if takes_over => Ok(Lock { file, is_held: false }),
         Err(TryLockError::WouldBlock) => {
             let (directory, holder) = (directory.to_owned(), generation::holder(directory));
             Err(JournalError::InUse { directory, holder })
@@ -126,29 +167,46 @@ pub(super) fn sync_directory(directory: &Path) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Writes a file that is there whole or not at all, and is on disk when this returns.
+/// Writes a file that is there whole or not at all, and is on disk when this returns. It takes the place of one that has
+/// its name.
 pub(super) fn write_whole(
     path: &Path,
     parts: &[&[u8]],
     faults: &FaultInjector,
 ) -> Result<(), JournalError> {
-    let new = unfinished(path);
-    let write = || -> io::Result<()> {
-        let mut file = File::create(&new)?;
-        for part in parts {
-            faults.ask(WriteStep::Write(part.len()))?;
-            file.write_all(part)?;
-        }
-        faults.ask(WriteStep::Sync)?;
-        file.sync_all()?;
-        fs::rename(&new, path)
-    };
-    if let Err(error) = write() {
+    let new = unfinished(path)?;
+    let written = write_parts(&new, parts, faults).and_then(|()| fs::rename(&new, path));
+    if let Err(error) = written {
         // The error is what matters; a file left here is removed when the journal is next opened.
         let _ = fs::remove_file(&new);
         return Err(JournalError::at("write", path)(error));
     }
     sync_directory(path.parent().unwrap_or(Path::new(".")))
+}
+
+/// The same of a file whose name must be free.
+pub(super) fn write_new(
+    path: &Path,
+    parts: &[&[u8]],
+    faults: &FaultInjector,
+) -> Result<(), JournalError> {
+    let new = unfinished(path)?;
+    let written = write_parts(&new, parts, faults).map_err(JournalError::at("write", path));
+    let published = written.and_then(|()| publish(&new, path));
+    if published.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    published
+}
+
+fn write_parts(new: &Path, parts: &[&[u8]], faults: &FaultInjector) -> io::Result<()> {
+    let mut file = File::create_new(new)?;
+    for part in parts {
+        faults.ask(WriteStep::Write(part.len()))?;
+        file.write_all(part)?;
+    }
+    faults.ask(WriteStep::Sync)?;
+    file.sync_all()
 }
 
 /// Gives a file another name. The caller syncs the directory.

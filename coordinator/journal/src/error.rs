@@ -119,6 +119,11 @@ impl JournalError {
         matches!(self, JournalError::Full { .. })
     }
 
+    /// Whether a file is there already that was to be made.
+    pub(super) fn is_taken(&self) -> bool {
+        matches!(self, JournalError::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists)
+    }
+
     /// Whether the same again fails again.
     pub(super) fn is_final(&self) -> bool {
         matches!(self, JournalError::OutOfOrder { .. } | JournalError::Superseded { .. })

@@ -56,6 +56,10 @@ impl Generation {
     pub fn check(&mut self) -> Result<(), JournalError> {
         let there = read(&self.directory)?;
         let expected = self.unwritten.as_ref().unwrap_or(&self.own);
+        if there.is_empty() && !expected.is_empty() {
+            // The folder was moved or its disk is gone: nobody goes on with it.
+            return Err(JournalError::at("read", &self.path())(io::ErrorKind::NotFound.into()));
+        }
         if there != *expected {
             let directory = self.directory.clone();
             return Err(JournalError::Superseded { directory, by: description(&there) });
@@ -170,7 +174,7 @@ mod tests {
     fn a_damaged_file_is_not_taken_for_ones_own() {
         let folder = folder();
         let mut first = Generation::begin(folder.path(), &FaultInjector::none()).expect("begun");
-        for damage in [&b""[..], b"jlpns generation ", b"\xff\xfe", b"jlpns generation 1\n"] {
+        for damage in [&b"jlpns generation "[..], b"\xff\xfe", b"jlpns generation 1\n"] {
             fs::write(folder.path().join(GENERATION), damage).expect("written");
             let error = first.check().expect_err("damaged").to_string();
             assert!(error.contains("unknown"), "{error}");

@@ -1,9 +1,9 @@
 //! The journal while it is written.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::directory::{self, segment_name, snapshot_name};
+use super::directory::{self, Lock, segment_name, snapshot_name};
 use super::error::JournalError;
 use super::fault_injection::FaultInjector;
 use super::generation::Generation;
@@ -20,8 +20,8 @@ const SEGMENT_SIZE: u64 = 128 << 20;
 #[derive(Debug)]
 pub struct Journal {
     pub(super) directory: PathBuf,
-    /// Locked as long as the journal is there.
-    pub(super) _lock: File,
+    /// Held as long as the journal is there.
+    pub(super) lock: Lock,
     /// Begun when it was opened.
     pub(super) generation: Generation,
     pub(super) faults: FaultInjector,
@@ -107,7 +107,7 @@ impl Journal {
     /// refuses. None of them counts as appended then; the same records may be appended again, but no others.
     pub fn append(&mut self, records: &[Record]) -> Result<(), JournalError> {
         let Some(newest) = records.last() else { return Ok(()) };
-        self.generation.check()?;
+        self.check_generation()?;
         self.repair()?;
         for (number, record) in (self.last + 1..).zip(records) {
             let (found, length) = (record.number, record.bytes.len());
@@ -124,11 +124,11 @@ impl Journal {
         if let Some(active) = &mut self.active {
             active.append(records)?;
         } else {
-            let (serial, since) = (self.next_serial, self.last + 1);
-            let (directory, header) = (&self.directory, &self.header);
-            self.active =
-                Some(Segment::begin(directory, serial, since, header, records, &self.faults)?);
-            self.next_serial += 1;
+            let since = self.last + 1;
+            let (directory, header, faults) = (&self.directory, &self.header, &self.faults);
+            let begin = |serial| Segment::begin(directory, serial, since, header, records, faults);
+            let segment = with_free_serial(&mut self.next_serial, &mut self.generation, begin)?;
+            self.active = Some(segment);
         }
         // Who has opened the journal in the meantime may not have read them.
         self.generation.check()?;
@@ -154,10 +154,12 @@ impl Journal {
         }
         self.generation.check()?;
         self.repair()?;
-        let serial = self.next_serial;
-        let path = self.directory.join(snapshot_name(serial));
-        snapshot::write(&path, (through, settled), &self.header, bytes, &self.faults)?;
-        self.next_serial += 1;
+        let (directory, header, faults) = (&self.directory, &self.header, &self.faults);
+        let write = |serial| {
+            let path = directory.join(snapshot_name(serial));
+            snapshot::write(&path, (through, settled), header, bytes, faults).map(|()| serial)
+        };
+        let serial = with_free_serial(&mut self.next_serial, &mut self.generation, write)?;
         self.snapshots.push(KeptSnapshot { serial, through, settled });
         if settled {
             // So that one day the files before this are superfluous as a whole.
@@ -186,9 +188,16 @@ impl Journal {
         self.compact()
     }
 
-    /// Whether the journal was not opened again since.
+    /// Whether the journal was not opened again since. Who has taken it over gets its lock when the other one ends.
     pub(super) fn check_generation(&mut self) -> Result<(), JournalError> {
-        self.generation.check()
+        self.generation.check()?;
+        self.lock.acquire();
+        Ok(())
+    }
+
+    /// Whether no other process has the lock of the journal.
+    pub(super) fn is_locked(&self) -> bool {
+        self.lock.is_held()
     }
 
     fn close_segment(&mut self) {
@@ -224,5 +233,25 @@ impl Journal {
 
     fn out_of_order(&self, what: String) -> JournalError {
         JournalError::OutOfOrder { what, last: self.last }
+    }
+}
+
+/// Makes a file under the next serial number that is free: a process that was superseded may have taken one.
+pub(super) fn with_free_serial<T>(
+    next_serial: &mut u64,
+    generation: &mut Generation,
+    make: impl Fn(u64) -> Result<T, JournalError>,
+) -> Result<T, JournalError> {
+    loop {
+        let made = make(*next_serial);
+        if made.as_ref().is_err_and(JournalError::is_taken) {
+            generation.check()?;
+        } else if made.is_err() {
+            return made;
+        }
+        *next_serial += 1;
+        if made.is_ok() {
+            return made;
+        }
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn open(
     };
     let mut journal = Journal {
         directory: directory.to_owned(),
-        _lock: lock,
+        lock,
         generation,
         faults,
         header: identity::encode(&header),

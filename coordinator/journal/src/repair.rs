@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::directory::{self, IDENTITY};
 use super::error::JournalError;
-use super::journal::ClosedSegment;
+use super::journal::{ClosedSegment, with_free_serial};
 use super::segment::Segment;
 use super::{Journal, Record};
 
@@ -69,13 +69,14 @@ impl Journal {
         while let Some(step) = self.repair.0.front() {
             match step {
                 RepairStep::Rewrite { since, records } => {
-                    let (serial, last) = (self.next_serial, records.last());
-                    let last = last.map_or(0, |record| record.number);
-                    let (directory, header) = (&self.directory, &self.header);
-                    Segment::begin(directory, serial, *since, header, records, &self.faults)?
-                        .close();
-                    self.closed.push(ClosedSegment { serial, last });
-                    self.next_serial += 1;
+                    let last = records.last().map_or(0, |record| record.number);
+                    let (directory, header, faults) = (&self.directory, &self.header, &self.faults);
+                    let begin =
+                        |serial| Segment::begin(directory, serial, *since, header, records, faults);
+                    let mut segment =
+                        with_free_serial(&mut self.next_serial, &mut self.generation, begin)?;
+                    segment.close();
+                    self.closed.push(ClosedSegment { serial: segment.serial, last });
                 }
                 RepairStep::MoveAside { name, aside } => {
                     directory::rename(&self.directory, name, aside)?;

@@ -143,7 +143,7 @@ impl Segment {
         faults: &FaultInjector,
     ) -> Result<Segment, JournalError> {
         let path = directory.join(directory::segment_name(serial));
-        let new = directory::unfinished(&path);
+        let new = directory::unfinished(&path)?;
         let mut segment = Segment {
             path: new.clone(),
             serial,
@@ -155,18 +155,16 @@ impl Segment {
             trouble: Trouble::default(),
         };
         let begun = (|| {
-            File::create(&new).map_err(JournalError::at("create", &new))?;
+            File::create_new(&new).map_err(JournalError::at("create", &new))?;
             segment.open()?;
             segment.commit(Some(header), records)?;
-            fs::rename(&new, &path).map_err(JournalError::at("create", &path))?;
-            directory::sync_directory(directory)
+            directory::publish(&new, &path)
         })();
         segment.path = path;
         if let Err(error) = begun {
             // What is left of it would do no harm, but takes room that may be short.
             segment.close();
             let _ = fs::remove_file(&new);
-            let _ = fs::remove_file(&segment.path);
             return Err(error);
         }
         Ok(segment)

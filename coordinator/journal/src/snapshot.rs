@@ -47,7 +47,7 @@ pub(super) fn write(
     prefix.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
     let checksum = checksum(&[&prefix[8..SETTLED], &prefix[SETTLED + 1..], header, bytes]);
     prefix.extend_from_slice(&checksum.to_le_bytes());
-    directory::write_whole(path, &[&prefix, header, bytes], faults)
+    directory::write_new(path, &[&prefix, header, bytes], faults)
 }
 
 /// Marks a snapshot as settled. One byte is written: it is there or not.

@@ -18,6 +18,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 const SNAPSHOT_PAUSE: Duration = Duration::from_secs(10);
 /// How often a writer that has nothing to do looks whether the journal is still its own.
 const LOOK: Duration = Duration::from_secs(1);
+/// The same as long as another process has the lock, which is to be this one's as soon as that one ends.
+const LOOK_FOR_LOCK: Duration = Duration::from_millis(50);
 /// How often something is tried that fails for another reason than a full disk.
 const TRIES: u32 = 3;
 /// Bytes of records after which a commit takes no more of them.
@@ -219,7 +221,8 @@ impl<R, E: Fn(R) -> WriteRequest, N: FnMut(WriterEvent)> WriterThread<R, E, N> {
     /// nothing to write must learn as well that another goes on with it.
     fn receive(&mut self) -> Result<bool, JournalError> {
         loop {
-            match self.inbox.recv_timeout(LOOK) {
+            let look = if self.journal.is_locked() { LOOK } else { LOOK_FOR_LOCK };
+            match self.inbox.recv_timeout(look) {
                 Ok(request) => {
                     self.waiting.push_back((self.encode)(request));
                     break;

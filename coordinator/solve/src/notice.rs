@@ -107,7 +107,7 @@ impl fmt::Display for Notice {
             }
             Notice::Alone { claims } => write!(
                 f,
-                "no second machine is connected that could confirm the answer (all workers of one \
+                "no second machine is at work that could confirm the answer (all workers of one \
                  machine count as one), so the coordinator itself searches {claims} claims again \
                  that it rests on; --confirm none leaves that out"
             ),

@@ -43,7 +43,7 @@ impl Solve {
         }
     }
 
-    /// Has the coordinator search those claims again that no connected machine may confirm: one at a
+    /// Has the coordinator search those claims again that no machine may confirm that is connected and takes leases: one at a
     /// time while workers have the tree to search, and as many as there are cores for an answer.
     pub(super) fn search_again_here(&mut self) {
         let machines: Vec<MachineId> = self.dispatch.scheduler.machines().collect();

@@ -48,7 +48,7 @@ pub struct Scheduler {
     workers: BTreeMap<WorkerId, Worker>,
     /// The workers that tell their process from others, by its number.
     instances: BTreeSet<(u64, WorkerId)>,
-    /// The machines that are connected, with the number of their workers.
+    /// The machines that take leases, with the number of their workers that do.
     machines: BTreeMap<MachineId, usize>,
     /// Workers that can take a lease, in the order in which they are served.
     open: BTreeSet<Turn>,
@@ -120,7 +120,7 @@ impl Scheduler {
         self.workers.iter().map(|(&id, worker)| (id, worker))
     }
 
-    /// The machines that are connected.
+    /// The machines that are connected and take leases.
     pub fn machines(&self) -> impl Iterator<Item = MachineId> {
         self.machines.keys().copied()
     }
@@ -181,8 +181,7 @@ impl Scheduler {
     /// Adds a worker of a machine.
     pub fn join(&mut self, id: WorkerId, info: WorkerInfo, machine: MachineId, now: Duration) {
         let worker = Worker::new(info, machine, now);
-        *self.machines.entry(machine).or_default() += 1;
-        self.slots += u64::from(worker.info.slots);
+        self.serves(machine, worker.info.slots);
         if worker.info.instance != 0 {
             self.instances.insert((worker.info.instance, id));
         }
@@ -200,21 +199,32 @@ impl Scheduler {
             .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
             .collect();
         let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
-        if let Some(count) = self.machines.get_mut(&worker.machine) {
-            *count -= 1;
-            if *count == 0 {
-                self.machines.remove(&worker.machine);
-            }
-        }
         self.instances.remove(&(worker.info.instance, id));
         self.open.remove(&worker.turn(id));
         if worker.readiness.is_ready() {
-            self.slots -= u64::from(worker.info.slots);
+            self.serves_no_more(worker.machine, worker.info.slots);
         }
         if let Some(until) = worker.benched {
             self.benched.remove(&(until, id));
         }
         Ok((worker, leases))
+    }
+
+    /// A worker of a machine takes leases from now on.
+    fn serves(&mut self, machine: MachineId, slots: u32) {
+        *self.machines.entry(machine).or_default() += 1;
+        self.slots += u64::from(slots);
+    }
+
+    /// One that has taken leases takes none any more.
+    fn serves_no_more(&mut self, machine: MachineId, slots: u32) {
+        if let Some(count) = self.machines.get_mut(&machine) {
+            *count -= 1;
+            if *count == 0 {
+                self.machines.remove(&machine);
+            }
+        }
+        self.slots -= u64::from(slots);
     }
 
     /// Whether the worker gets leases from now on. Who drains does not come back to work.
@@ -223,10 +233,10 @@ impl Scheduler {
         if worker.readiness.is_draining() {
             return Ok(());
         }
-        let slots = u64::from(worker.info.slots);
+        let (machine, slots) = (worker.machine, worker.info.slots);
         match (worker.readiness.is_ready(), readiness.is_ready()) {
-            (true, false) => self.slots -= slots,
-            (false, true) => self.slots += slots,
+            (true, false) => self.serves_no_more(machine, slots),
+            (false, true) => self.serves(machine, slots),
             _ => {}
         }
         self.change(id, |worker| worker.readiness = readiness);

@@ -89,7 +89,7 @@ impl Step {
 
     /// What keeps this number of machines from being faster.
     fn limit(&self) -> Option<Limit> {
-        let in_vain = self.in_vain?;
+        let in_vain = self.in_vain.filter(|_| self.seconds > 0.0)?;
         Some(if self.coordinator_load >= FULL_LOAD {
             Limit::Coordinator
         } else if self.idle > in_vain {
@@ -112,9 +112,10 @@ enum Limit {
     InVain,
 }
 
-/// The most machines up to which each doubling saves a fifth of the time, of steps that were all solved.
+/// The most machines up to which each doubling saves a fifth of the time, of steps that were all solved; nothing where
+/// there is nothing to compare.
 fn worthwhile(steps: &[Step]) -> Option<u32> {
-    if !steps.iter().all(|step| step.solved) {
+    if steps.len() < 2 || !steps.iter().all(|step| step.solved && step.seconds > 0.0) {
         return None;
     }
     let mut most = steps.first()?.machines;
@@ -144,10 +145,13 @@ struct Plan {
     worthwhile_machines: Option<u32>,
     /// What keeps all of them from being faster.
     limit: Option<Limit>,
+    /// Whether all numbers of machines were simulated.
+    #[serde(skip)]
+    is_whole: bool,
 }
 
 impl Plan {
-    fn new(simulated: &Simulated, single: Option<&Run>, runs: &[Run]) -> Plan {
+    fn new(simulated: &Simulated, single: Option<&Run>, runs: &[Run], is_whole: bool) -> Plan {
         let start = simulated.solve.status(std::time::Duration::ZERO);
         let known = runs.iter().find(|run| run.end.is_some()).or(runs.last());
         let machine = runs.first();
@@ -159,7 +163,8 @@ impl Plan {
             answer: Answer::of_solve(known.map_or(&start, |run| &run.status)),
             rate: simulated.rate.map(NonZero::get),
             machine_memory: simulated.worker_memory,
-            worthwhile_machines: worthwhile(&machines),
+            worthwhile_machines: worthwhile(&machines).filter(|_| is_whole),
+            is_whole,
             limit: machines.last().and_then(Step::limit),
             machines,
         }
@@ -179,6 +184,9 @@ impl Plan {
         let (Some(first), Some(last)) = (self.machines.first(), self.machines.last()) else {
             return text;
         };
+        if last.seconds <= 0.0 {
+            return text + "\nthere is nothing to search";
+        }
         if let Some(speed_up) = last.speed_up
             && last.machines > 1
         {
@@ -200,7 +208,13 @@ impl Plan {
                     if most == 1 { "" } else { "s" }
                 );
             }
-            None => text += "\nnot all of them were simulated to the end: raise --max-time",
+            None if !self.is_whole => {
+                text += "\nit was stopped before all of them were simulated";
+            }
+            None if !self.machines.iter().all(|step| step.solved) => {
+                text += "\nnot all of them were simulated to the end: raise --max-time";
+            }
+            None => {}
         }
         if let Some(limit) = self.limit {
             let _ = write!(text, "\n{}", words(limit, last));
@@ -275,7 +289,8 @@ pub fn run(flags: &PlanFlags, games: &Games) -> Result<End, CommandError> {
     }
     let simulated = simulated(&flags.settings, &flags.world, &clusters, games)?;
     let machines = simulated.runs.get(usize::from(!is_a_machine)..).unwrap_or_default();
-    let plan = Plan::new(&simulated, simulated.runs.first(), machines);
+    let is_whole = simulated.runs.len() == clusters.len();
+    let plan = Plan::new(&simulated, simulated.runs.first(), machines, is_whole);
     match flags.settings.output {
         Output::Json => output::print_json(&plan)?,
         Output::Text => output::print_text(&plan.text())?,
@@ -330,8 +345,7 @@ mod tests {
         assert_eq!(to(&[100.0, 60.0, 40.0]), Some(4));
         assert_eq!(to(&[100.0, 60.0, 55.0]), Some(2));
         assert_eq!(to(&[100.0, 99.0, 10.0]), Some(1));
-        assert_eq!(to(&[100.0]), Some(1));
-        assert_eq!(to(&[]), None);
+        assert_eq!((to(&[]), to(&[100.0]), to(&[0.0, 0.0])), (None, None, None));
         // Half a doubling needs to save half as much.
         let steps = [step(16, 100.0), step(24, 87.0)];
         assert_eq!(worthwhile(&steps), Some(24));
@@ -348,5 +362,6 @@ mod tests {
             Some(Limit::Coordinator)
         );
         assert_eq!(Step { in_vain: None, ..step(2, 1.0) }.limit(), None);
+        assert_eq!(step(2, 0.0).limit(), None);
     }
 }

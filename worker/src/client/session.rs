@@ -22,7 +22,8 @@ use tonic::{Code, Status, Streaming};
 use tracing::{debug, info, warn};
 
 use super::{
-    BatchEntry, Client, FinalReport, HeldLease, SessionEnd, Wanted, WorkerEnd, WorkerError, changed,
+    BatchEntry, Client, FinalReport, HeldLease, SessionEnd, Wanted, WorkerConfig, WorkerEnd,
+    WorkerError, changed,
 };
 use crate::slots::{JoinedSolve, Task};
 
@@ -158,8 +159,21 @@ impl Client {
 
     async fn talk(&mut self, line: TokenChannel, welcomed: &mut bool) -> Result<WorkerEnd, Broken> {
         let late = |_| Broken::Lost("the coordinator did not answer".to_owned());
-        let (mut stream, welcome) =
-            timeout(WELCOME_TIMEOUT, self.open(line)).await.map_err(late)??;
+        let opening = open(self.config.clone(), self.instance, line);
+        let opening = timeout(WELCOME_TIMEOUT, opening);
+        tokio::pin!(opening);
+        let (mut stream, welcome) = loop {
+            tokio::select! {
+                opened = &mut opening => break opened.map_err(late)??,
+                // What still runs of a former stream stops at once, whatever the coordinator does.
+                wanted = changed(&mut self.wanted, |wanted| *wanted != self.follows) => {
+                    self.follow(wanted);
+                    if self.follows.is_to_drain() && self.has_nothing_to_tell() {
+                        return Ok(WorkerEnd::Drained);
+                    }
+                }
+            }
+        };
         let heartbeat = self.take_up(&welcome)?;
         *welcomed = true;
         let mut heartbeat = interval(heartbeat);
@@ -213,36 +227,6 @@ impl Client {
                     }
                 }
                 _ = heartbeat.tick() => self.renew(&mut stream).await?,
-            }
-        }
-    }
-
-    /// Says Hello and waits for Welcome.
-    async fn open(&self, line: TokenChannel) -> Result<(Stream, v1::Welcome), Broken> {
-        let (outbound, messages) = mpsc::channel(16);
-        let hello = v1::Hello {
-            protocol_version: PROTOCOL_VERSION,
-            name: self.config.name.clone(),
-            slots: self.config.slots,
-            memory_bytes: self.config.memory,
-            instance: self.instance,
-            machine: self.config.machine.clone(),
-            build: jlpns_proto::BUILD.to_owned(),
-        };
-        let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
-        let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
-        outbound.send(hello).await.map_err(lost)?;
-        let mut client = SolverClient::new(line)
-            .max_decoding_message_size(MAX_MESSAGE_BYTES)
-            .max_encoding_message_size(MAX_MESSAGE_BYTES);
-        let inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
-        let mut stream = Stream { outbound, inbound };
-        match stream.next().await? {
-            FromCoordinator::Welcome(welcome) => Ok((stream, welcome)),
-            FromCoordinator::Over(over) => Err(Broken::Over(over.answer)),
-            FromCoordinator::Batch(_) => {
-                let text = "work before the welcome; the welcome must come first".to_owned();
-                Err(Broken::Fatal(WorkerError::Confusing(text)))
             }
         }
     }
@@ -401,6 +385,40 @@ impl Client {
         let report_interval = Duration::from_millis(report_interval);
         self.slots.put(Task { solve, lease: lease.lease_id, job, report_interval, stop });
         Ok(())
+    }
+}
+
+/// Says Hello and waits for Welcome.
+async fn open(
+    config: WorkerConfig,
+    instance: u64,
+    line: TokenChannel,
+) -> Result<(Stream, v1::Welcome), Broken> {
+    let (outbound, messages) = mpsc::channel(16);
+    let hello = v1::Hello {
+        protocol_version: PROTOCOL_VERSION,
+        name: config.name,
+        slots: config.slots,
+        memory_bytes: config.memory,
+        instance,
+        machine: config.machine,
+        build: jlpns_proto::BUILD.to_owned(),
+    };
+    let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
+    let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
+    outbound.send(hello).await.map_err(lost)?;
+    let mut client = SolverClient::new(line)
+        .max_decoding_message_size(MAX_MESSAGE_BYTES)
+        .max_encoding_message_size(MAX_MESSAGE_BYTES);
+    let inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
+    let mut stream = Stream { outbound, inbound };
+    match stream.next().await? {
+        FromCoordinator::Welcome(welcome) => Ok((stream, welcome)),
+        FromCoordinator::Over(over) => Err(Broken::Over(over.answer)),
+        FromCoordinator::Batch(_) => {
+            let text = "work before the welcome; the welcome must come first".to_owned();
+            Err(Broken::Fatal(WorkerError::Confusing(text)))
+        }
     }
 }
 

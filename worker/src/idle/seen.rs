@@ -58,6 +58,10 @@ impl Lookout {
         let mut sessions: Vec<Session> = Vec::new();
         for file in fs::read_dir(self.root.join("run/systemd/sessions")).into_iter().flatten() {
             let Ok(file) = file else { continue };
+            // Beside them are pipes, which nobody ever writes to.
+            if !file.file_type().is_ok_and(|kind| kind.is_file()) {
+                continue;
+            }
             if own.as_deref().is_some_and(|own| file.file_name() == own) {
                 continue;
             }
@@ -136,6 +140,10 @@ mod tests {
         system.write("proc/100/stat", "100 (sshd) S 1 100");
         system.write("proc/150/stat", "150 (a sh) S 100 100");
         system.write("proc/160/stat", "160 (jlpns-worker) R 150 100");
+        // As logind has one beside each session. Whoever opened it would wait.
+        let pipe = system.0.path().join("run/systemd/sessions/2.ref");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+            .expect("a pipe");
         assert_eq!(system.logged_in(160), ["bert", "carl"]);
         // Left behind by a session: its control group tells.
         system.write("proc/self/cgroup", "0::/user.slice/user-1000.slice/session-c3.scope\n");

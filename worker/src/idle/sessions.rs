@@ -35,6 +35,11 @@ pub fn of_logind(text: &str) -> Option<Session> {
     {
         return None;
     }
+    // A command that is run over ssh, such as `jlpns launch status`, has no terminal: nobody sits there.
+    let is_on_screen = field("TYPE").is_some_and(|kind| !["tty", "unspecified"].contains(&kind));
+    if field("TTY").is_none() && field("DISPLAY").is_none() && !is_on_screen {
+        return None;
+    }
     let user = field("USER").or(field("UID"))?.to_owned();
     let place = field("TTY").or(field("DISPLAY")).or(field("SEAT")).or(field("REMOTE_HOST"));
     let place = place.unwrap_or("this machine").to_owned();
@@ -89,6 +94,7 @@ mod tests {
             ("STATE=active", "STATE=closing"),
             ("STATE=active", "STATE=opening"),
             ("SERVICE=sshd", "SERVICE=cron"),
+            ("TTY=pts/3\n", ""),
         ] {
             assert_eq!(of_logind(&SSH.replace(from, to)), None, "{to}");
         }

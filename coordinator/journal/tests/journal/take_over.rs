@@ -154,6 +154,70 @@ fn the_writer_says_once_that_it_was_superseded_and_ends() {
     assert_eq!(told.recv(), Err(mpsc::RecvError));
 }
 
+/// The older process comes to in the middle of making a file that the newer one has made in the meantime.
+#[test]
+fn what_the_older_process_finishes_replaces_nothing_of_the_newer_one() {
+    for is_it in [(|step| matches!(step, WriteStep::Write(_))) as fn(WriteStep) -> bool, |step| {
+        step == WriteStep::Sync
+    }] {
+        for makes_a_snapshot in [false, true] {
+            let (_parent, directory) = directory();
+            let newer = Arc::new(Mutex::new(None));
+            let (path, there) = (directory.clone(), newer.clone());
+            let (faults, armed) = once(is_it, move || {
+                let mut journal = take_over(&path).journal;
+                let next = journal.last() + 1;
+                journal.append(&records(next..=next + 4)).expect("appended");
+                journal.snapshot(next + 4, true, b"newer").expect("a snapshot");
+                journal.append(&records(next + 5..=next + 6)).expect("appended");
+                *there.lock().expect("not poisoned") = Some(journal);
+            });
+            let mut frozen = Journal::open_with_faults(faults, &directory, &header())
+                .expect("a journal")
+                .journal;
+            if makes_a_snapshot {
+                frozen.append(&records(1..=2)).expect("appended");
+                armed.store(true, SeqCst);
+                assert!(frozen.snapshot(2, true, b"older").is_err());
+                assert!(is_superseded(frozen.snapshot(2, true, b"older")));
+            } else {
+                armed.store(true, SeqCst);
+                assert!(frozen.append(&records(1..=2)).is_err());
+                assert!(is_superseded(frozen.append(&records(1..=2))));
+            }
+            drop(frozen);
+            let mut journal = newer.lock().expect("not poisoned").take().expect("taken over");
+            let last = journal.last();
+            journal.append(&records(last + 1..=last + 1)).expect("appended");
+            drop(journal);
+            let opened = open_whole(&directory);
+            assert_eq!(opened.snapshots[0].bytes, b"newer");
+            assert_eq!(numbers(&opened.records).last(), Some(&(last + 1)));
+        }
+    }
+}
+
+#[test]
+fn who_takes_over_has_the_lock_as_soon_as_the_other_has_ended() {
+    let (_parent, directory) = directory();
+    let frozen = open_whole(&directory).journal;
+    let mut journal = take_over(&directory).journal;
+    drop(frozen);
+    journal.append(&[record(1)]).expect("appended");
+    assert!(matches!(open(&directory), Err(JournalError::InUse { .. })));
+}
+
+#[test]
+fn a_journal_that_is_gone_is_not_said_to_be_taken_over() {
+    let (parent, directory) = directory();
+    let mut journal = open_whole(&directory).journal;
+    journal.append(&[record(1)]).expect("appended");
+    std::fs::rename(&directory, parent.path().join("moved")).expect("moved");
+    let error = journal.append(&[record(2)]).expect_err("it is gone");
+    assert!(!matches!(error, JournalError::Superseded { .. }), "{error}");
+    assert!(error.to_string().contains("generation"), "{error}");
+}
+
 #[test]
 fn a_writer_without_work_ends_as_well() {
     let (_parent, directory) = directory();

@@ -2,11 +2,15 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tracing::info;
 
 use super::super::terminal;
+
+/// How often the rows are drawn at least.
+const TICK: Duration = Duration::from_millis(200);
 
 /// The rows of all hosts.
 #[derive(Debug)]
@@ -45,6 +49,8 @@ impl Rows {
             let rows = MultiProgress::new();
             let sum =
                 rows.add(ProgressBar::new_spinner().with_style(style("{spinner} {wide_msg}")));
+            // Drawings that follow each other closely are left out, and the last of them must show all the same.
+            sum.enable_steady_tick(TICK);
             // The log goes above all of them.
             terminal::show_below(sum.clone());
             Shown { rows, bars: Mutex::default(), sum }
@@ -88,6 +94,7 @@ impl Rows {
     /// Takes the rows off the terminal.
     pub fn clear(&self) {
         if let Some(shown) = &self.shown {
+            shown.sum.disable_steady_tick();
             for bar in shown.bars.lock().iter().flat_map(|bars| bars.iter()) {
                 bar.finish_and_clear();
             }
