@@ -138,7 +138,7 @@ fn one_machine_alone_is_told_of_once() {
     assert_eq!(worker(&url, "alone").end(LIMIT).code, Some(0));
     let ended = coordinator.end(LIMIT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let told = "no second machine is connected that could confirm the answer";
+    let told = "no second machine is at work that could confirm the answer";
     assert_eq!(ended.stderr.matches(told).count(), 1, "{ended:?}");
     assert_eq!(ended.stderr.matches("machine").count(), 2, "nothing else of it: {ended:?}");
 }
