@@ -103,6 +103,15 @@ impl Lock {
     }
 }
 
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A process that is about to be another program may have the file open for a moment longer.
+        if self.is_held {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
 /// Locks the journal for as long as the lock is kept. Who takes over goes without it as long as another has it.
 pub(super) fn lock(directory: &Path, takes_over: bool) -> Result<Lock, JournalError> {
     let path = directory.join(LOCK);
@@ -200,6 +209,7 @@ pub(super) fn write_new(
 }
 
 fn write_parts(new: &Path, parts: &[&[u8]], faults: &FaultInjector) -> io::Result<()> {
+    faults.ask(WriteStep::Create)?;
     let mut file = File::create_new(new)?;
     for part in parts {
         faults.ask(WriteStep::Write(part.len()))?;

@@ -10,6 +10,8 @@ use redb::{BackendError, StorageBackend};
 /// What is about to be done to a file of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteStep {
+    /// A file is made.
+    Create,
     /// So many bytes are written.
     Write(usize),
     /// What was written is brought to the disk.

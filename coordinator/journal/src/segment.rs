@@ -17,7 +17,7 @@ use redb::{
 };
 
 use super::error::JournalError;
-use super::fault_injection::{FaultInjector, InjectedFile, Trouble};
+use super::fault_injection::{FaultInjector, InjectedFile, Trouble, WriteStep};
 use super::frame::{self, HEADER};
 use super::{Record, directory};
 
@@ -155,7 +155,8 @@ impl Segment {
             trouble: Trouble::default(),
         };
         let begun = (|| {
-            File::create_new(&new).map_err(JournalError::at("create", &new))?;
+            let created = faults.ask(WriteStep::Create).and_then(|()| File::create_new(&new));
+            created.map_err(JournalError::at("create", &new))?;
             segment.open()?;
             segment.commit(Some(header), records)?;
             directory::publish(&new, &path)

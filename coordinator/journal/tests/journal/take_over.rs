@@ -157,9 +157,12 @@ fn the_writer_says_once_that_it_was_superseded_and_ends() {
 /// The older process comes to in the middle of making a file that the newer one has made in the meantime.
 #[test]
 fn what_the_older_process_finishes_replaces_nothing_of_the_newer_one() {
-    for is_it in [(|step| matches!(step, WriteStep::Write(_))) as fn(WriteStep) -> bool, |step| {
-        step == WriteStep::Sync
-    }] {
+    for is_it in [
+        (|step| matches!(step, WriteStep::Write(_))) as fn(WriteStep) -> bool,
+        |step| step == WriteStep::Sync,
+        // Before the newer one could see that it is under way.
+        |step| step == WriteStep::Create,
+    ] {
         for makes_a_snapshot in [false, true] {
             let (_parent, directory) = directory();
             let newer = Arc::new(Mutex::new(None));
