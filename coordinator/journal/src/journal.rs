@@ -131,7 +131,7 @@ impl Journal {
             self.active = Some(segment);
         }
         // Who has opened the journal in the meantime may not have read them.
-        self.generation.check()?;
+        self.check_generation()?;
         self.last = newest.number;
         Ok(())
     }
@@ -152,7 +152,7 @@ impl Journal {
         if through > self.last {
             return Err(self.out_of_order(format!("a snapshot through record {through}")));
         }
-        self.generation.check()?;
+        self.check_generation()?;
         self.repair()?;
         let (directory, header, faults) = (&self.directory, &self.header, &self.faults);
         let write = |serial| {
@@ -165,7 +165,7 @@ impl Journal {
             // So that one day the files before this are superfluous as a whole.
             self.close_segment();
         }
-        self.generation.check()?;
+        self.check_generation()?;
         if let Err(error) = self.compact() {
             tracing::warn!("old files of the journal stay until the next snapshot: {error}");
         }
@@ -179,7 +179,7 @@ impl Journal {
     ///
     /// The system refuses.
     pub fn settle(&mut self, through: u64) -> Result<(), JournalError> {
-        self.generation.check()?;
+        self.check_generation()?;
         self.repair()?;
         let found = self.snapshots.iter_mut().rfind(|kept| kept.through == through);
         let Some(kept) = found.filter(|kept| !kept.settled) else { return Ok(()) };

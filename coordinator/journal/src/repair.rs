@@ -64,7 +64,7 @@ impl Journal {
     /// The system refuses; what is left can be tried again.
     pub fn repair(&mut self) -> Result<(), JournalError> {
         if !self.repair.0.is_empty() {
-            self.generation.check()?;
+            self.check_generation()?;
         }
         while let Some(step) = self.repair.0.front() {
             match step {

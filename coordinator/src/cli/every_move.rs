@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::interrupt::Interrupt;
 use super::output::{self, Output, grouped, pace, rate};
 use super::progress::Progress;
+use super::slots::SlotFlags;
 use super::spec::SpecFlags;
 use super::{CommandError, End, values};
 use crate::many::ManyPositions;
@@ -28,10 +29,8 @@ pub struct MovesFlags {
     #[arg(env = "JLPNS_MOVES")]
     moves: String,
 
-    /// How many searches to run at a time [default: auto, one for each core]
-    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
-    #[arg(value_parser = values::slots)]
-    slots: Option<u32>,
+    #[command(flatten)]
+    slots: SlotFlags,
 
     /// How much memory the tables may take
     #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true)]
@@ -94,7 +93,7 @@ pub fn run(flags: &MovesFlags, games: &Games) -> Result<End, CommandError> {
     let interrupt = Interrupt::listen(None)?;
     let progress = Progress::start();
     let nodes = AtomicU64::new(0);
-    let slots = flags.slots.unwrap_or_else(values::cores);
+    let slots = flags.slots.count();
     let searched = Searched { interrupt: &interrupt, progress: &progress, nodes: &nodes };
     let every = every_move(&spec, &moves, &table, slots, &searched)?;
     progress.finish();

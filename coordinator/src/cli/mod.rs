@@ -20,6 +20,7 @@
 //! - `launch`: `jlpns launch`, workers on other machines over ssh.
 //! - `config`: `jlpns config`, and how the settings of all commands are read.
 //! - `shell`: `jlpns completions` and `jlpns man`.
+//! - `slots`: `--slots`, of all commands that search in this process.
 //! - `values`: how the values of flags are read.
 //! - `output`: results on stdout, as JSON and as text.
 //! - `progress`: progress on stderr; `terminal`: the log, and the line of progress below it.
@@ -54,6 +55,7 @@ mod serve;
 mod settings;
 mod shell;
 mod simulate;
+mod slots;
 mod solve;
 mod spec;
 mod status;

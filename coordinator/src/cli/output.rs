@@ -209,6 +209,19 @@ pub fn print_text(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// A table whose columns are as wide as their widest cells.
+pub fn columns<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
+    let headings = headings.map(str::to_owned);
+    let lines = || std::iter::once(&headings).chain(rows);
+    let widths: [usize; N] =
+        std::array::from_fn(|column| lines().map(|line| line[column].len()).max().unwrap_or(0));
+    let line = |cells: &[String; N]| {
+        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().join("  ")
+    };
+    lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// A number with its digits in groups of three: `12 345 678`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

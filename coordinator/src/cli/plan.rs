@@ -8,7 +8,7 @@ use jlpns_games::spec::Games;
 use jlpns_simulate::{Cluster, Run};
 use serde::Serialize;
 
-use super::output::{self, Answer, Output, grouped};
+use super::output::{self, Answer, Output, columns, grouped};
 use super::settings::SettingsFlags;
 use super::simulate::{Simulated, WorldFlags, simulated};
 use super::{CommandError, End, values};
@@ -243,7 +243,7 @@ fn words(limit: Limit, step: &Step) -> String {
     }
 }
 
-/// Columns that are as wide as their widest cell.
+/// A row for each number of machines.
 fn table(steps: &[Step]) -> String {
     const HEADINGS: [&str; 7] = [
         "machines",
@@ -267,15 +267,7 @@ fn table(steps: &[Step]) -> String {
             percent(step.coordinator_load),
         ]
     };
-    let rows: Vec<[String; 7]> =
-        std::iter::once(HEADINGS.map(str::to_owned)).chain(steps.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: [usize; 7] = std::array::from_fn(width);
-    let line = |row: &[String; 7]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
-        cells.collect::<Vec<_>>().join("  ")
-    };
-    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    columns(HEADINGS, &steps.iter().map(row).collect::<Vec<_>>())
 }
 
 /// Simulates numbers of machines up to those that there are, and says what they bring.

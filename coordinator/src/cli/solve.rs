@@ -21,6 +21,7 @@ use super::positions::{ManyAsked, PositionsFlags};
 use super::progress::Progress;
 use super::report::Report;
 use super::settings::SettingsFlags;
+use super::slots::SlotFlags;
 use super::{CommandError, End, report, values};
 use crate::embedded::solve_embedded;
 
@@ -49,10 +50,8 @@ pub struct SolveFlags {
     #[command(flatten)]
     certificate: CertificateFlags,
 
-    /// How many searches to run at a time [default: auto, one for each core]
-    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
-    #[arg(value_parser = values::slots)]
-    slots: Option<u32>,
+    #[command(flatten)]
+    slots: SlotFlags,
 
     /// How much memory the top-level tree and the searches may take, half of it each
     #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true)]
@@ -75,7 +74,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     let searching = Arc::new(EmbeddedSubSearches::new(settings.spec.clone()));
     let driver = flags.keeping.driver(settings)?;
     let proofs = driver.proofs();
-    let slots = flags.slots.unwrap_or_else(values::cores);
+    let slots = flags.slots.count();
     let worker = WorkerConfig {
         name: "embedded".to_owned(),
         machine: String::new(),
@@ -138,7 +137,7 @@ fn solve_many(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
         moves: &flags.settings.moves,
         goal: settings.goal,
         settings: &search,
-        slots: flags.slots.unwrap_or_else(values::cores),
+        slots: flags.slots.count(),
         line: flags.line,
         output: flags.settings.output,
     })

@@ -31,6 +31,7 @@ use model::Explorer;
 use super::interrupt::Interrupt;
 use super::keeping::kept_solve;
 use super::output::Output;
+use super::slots::SlotFlags;
 use super::spec::Score;
 use super::{CommandError, End, values};
 
@@ -60,10 +61,8 @@ pub struct ExploreFlags {
     #[arg(value_parser = values::duration)]
     max_time: Option<Duration>,
 
-    /// How many searches to run at a time [default: auto, one for each core]
-    #[arg(long, value_name = "N", env = "JLPNS_SLOTS", allow_hyphen_values = true)]
-    #[arg(value_parser = values::slots)]
-    slots: Option<u32>,
+    #[command(flatten)]
+    slots: SlotFlags,
 
     /// How much memory the tables and the journal's tree may take
     #[arg(long, value_name = "SIZE", default_value = "2GiB", allow_hyphen_values = true)]
@@ -98,7 +97,7 @@ pub fn run(flags: &ExploreFlags, games: &Games) -> Result<End, CommandError> {
     let table = TranspositionTable::with_bytes(memory).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
-    let slots = flags.slots.unwrap_or_else(values::cores);
+    let slots = flags.slots.count();
     let explorer = Explorer::new(spec.clone(), moves)?;
     let looker = Looker::new(spec, solve, table, slots);
     if on_screen {

@@ -7,7 +7,7 @@ use jlpns_simulate::{CoordinatorCost, Run};
 use serde::Serialize;
 
 use super::{Simulated, WorldFlags};
-use crate::cli::output::{Answer, grouped};
+use crate::cli::output::{Answer, columns, grouped};
 
 /// The result of all runs, as `--output json` prints it.
 #[derive(Debug, Serialize)]
@@ -163,22 +163,9 @@ impl Report {
             self.jitter,
             self.seed,
             ByteSize(self.worker_memory),
-            table(&self.runs.iter().map(Row::cells).collect::<Vec<_>>()),
+            columns(HEADINGS, &self.runs.iter().map(Row::cells).collect::<Vec<_>>()),
         )
     }
-}
-
-/// Columns that are as wide as their widest cell.
-fn table(rows: &[[String; COLUMNS]]) -> String {
-    let headings = HEADINGS.map(str::to_owned);
-    let lines = || std::iter::once(&headings).chain(rows);
-    let widths: [usize; COLUMNS] =
-        std::array::from_fn(|column| lines().map(|line| line[column].len()).max().unwrap_or(0));
-    let line = |cells: &[String; COLUMNS]| {
-        let cells = cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
-        cells.collect::<Vec<_>>().join("  ")
-    };
-    lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -188,7 +175,7 @@ mod tests {
     #[test]
     fn a_table_lines_up() {
         let row = std::array::from_fn(|column| "x".repeat(column + 5));
-        let table = table(&[row]);
+        let table = columns(HEADINGS, &[row]);
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0].len(), lines[1].len());
