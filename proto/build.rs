@@ -10,7 +10,10 @@ use protox::prost::Message;
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=jlpns");
     println!("cargo::rustc-env=JLPNS_COMMIT={}", commit());
-    let descriptors = protox::compile(["jlpns/v1/solver.proto", "jlpns/v1/journal.proto"], ["."])?;
+    let descriptors = protox::compile(
+        ["jlpns/v1/solver.proto", "jlpns/v1/queue.proto", "jlpns/v1/journal.proto"],
+        ["."],
+    )?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("jlpns.v1.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure().compile_fds(descriptors)?;

@@ -339,6 +339,7 @@ impl Driver {
             build: jlpns_proto::BUILD.to_owned(),
             solved_from: if self.solve.settings().share { SOLVED_FROM } else { 0 },
             kept: self.recorder.is_some(),
+            ..Default::default()
         };
         // The solve may not want it, and says so before there is a welcome.
         if let Err(refusal) =

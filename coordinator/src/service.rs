@@ -88,7 +88,7 @@ impl Solver for SolverService {
         if let Err(gone) = self.driver.send(DriverCommand::Join { worker, info, connection }).await
         {
             let end = self.driver.told_end().ok_or(gone)?;
-            let message = v1::CoordinatorMessage { kind: Some(over(end.answer.clone())) };
+            let message = v1::CoordinatorMessage::from(over(end.answer.clone()));
             // The channel is empty.
             let _ = outbound.try_send(Ok(message));
             return Ok(Response::new(ReceiverStream::new(messages)));

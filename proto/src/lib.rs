@@ -14,10 +14,24 @@ pub use prost;
 /// Version 1 of the contract, as generated; the comments are those of the `.proto` files.
 pub mod v1 {
     tonic::include_proto!("jlpns.v1");
+
+    /// A message about the solve that the welcome names.
+    impl From<worker_message::Kind> for WorkerMessage {
+        fn from(kind: worker_message::Kind) -> WorkerMessage {
+            WorkerMessage { kind: Some(kind), solve: 0 }
+        }
+    }
+
+    /// A message about the solve that the welcome names, or about the stream itself.
+    impl From<coordinator_message::Kind> for CoordinatorMessage {
+        fn from(kind: coordinator_message::Kind) -> CoordinatorMessage {
+            CoordinatorMessage { kind: Some(kind), solve: 0 }
+        }
+    }
 }
 
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// The version of the journal's format that this build reads and writes.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -48,6 +62,14 @@ pub const MAX_PART: usize = 1 << 20;
 pub const MAX_CERTIFICATE: u64 = 1 << 30;
 /// The most entries in each list of a batch.
 pub const MAX_BATCH: usize = 4096;
+/// The most entries of one request to a queue.
+pub const MAX_SUBMITTED: usize = 4096;
+/// The most entries of a queue that one request may name.
+pub const MAX_NUMBERS: usize = 65_536;
+/// The largest weight of an entry of a queue.
+pub const MAX_PRIORITY: u32 = 1000;
+/// The most games that a worker may name.
+pub const MAX_GAMES: usize = 64;
 /// The longest worker name, in characters.
 pub const MAX_NAME: usize = 128;
 /// The longest reason for declining a lease, in characters.

@@ -117,15 +117,16 @@ impl Worker {
             instance: number as u64 + 1,
             ..v1::Hello::default()
         };
-        let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
+        let hello = v1::WorkerMessage::from(FromWorker::Hello(hello));
         outbound.send(hello).await.expect("room for a message");
         let mut client = SolverClient::new(line);
         let answered = client.work(ReceiverStream::new(messages)).await;
         let mut inbound = answered.expect("the worker is let in").into_inner();
         let heartbeat = match inbound.message().await {
-            Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Welcome(welcome)) })) => {
-                Duration::from_millis(welcome.heartbeat_interval_ms.into())
-            }
+            Ok(Some(v1::CoordinatorMessage {
+                kind: Some(FromCoordinator::Welcome(welcome)),
+                ..
+            })) => Duration::from_millis(welcome.heartbeat_interval_ms.into()),
             other => panic!("{other:?} instead of a welcome"),
         };
         let free = (0..slots).map(|_| Instant::now()).collect();
@@ -144,7 +145,7 @@ impl Worker {
             let due = self.running.front().map(|running| running.ends);
             tokio::select! {
                 message = self.inbound.message() => match message {
-                    Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Batch(batch)) })) => {
+                    Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Batch(batch)), .. })) => {
                         self.take(batch);
                     }
                     Ok(Some(other)) => panic!("{other:?} instead of a batch"),
@@ -225,7 +226,7 @@ impl Worker {
     }
 
     async fn say(&self, batch: v1::WorkerBatch) -> bool {
-        let message = v1::WorkerMessage { kind: Some(FromWorker::Batch(batch)) };
+        let message = v1::WorkerMessage::from(FromWorker::Batch(batch));
         self.outbound.send(message).await.is_ok()
     }
 }

@@ -54,5 +54,5 @@ fn front<T>(list: &mut Vec<T>) -> Vec<T> {
 
 /// Puts a message into a worker's channel; false if it is full or closed.
 pub(super) fn post(connection: &WorkerStream, kind: Kind) -> bool {
-    connection.outbound.try_send(Ok(v1::CoordinatorMessage { kind: Some(kind) })).is_ok()
+    connection.outbound.try_send(Ok(v1::CoordinatorMessage::from(kind))).is_ok()
 }

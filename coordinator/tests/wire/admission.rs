@@ -111,7 +111,7 @@ async fn join(
     line: TokenChannel,
 ) -> Result<(mpsc::Sender<v1::WorkerMessage>, Streaming<v1::CoordinatorMessage>), Status> {
     let (outbound, messages) = mpsc::channel(16);
-    let message = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello())) };
+    let message = v1::WorkerMessage::from(FromWorker::Hello(hello()));
     outbound.send(message).await.expect("room for a message");
     let mut client = SolverClient::new(line).max_encoding_message_size(usize::MAX);
     let mut inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
@@ -342,7 +342,7 @@ async fn too_large_a_message_is_refused_with_a_sentence() {
         let reason = "x".repeat(MAX_MESSAGE_BYTES + 1);
         let declines = vec![v1::Decline { lease_id: 1, reason }];
         let batch = v1::WorkerBatch { declines, ..v1::WorkerBatch::default() };
-        let message = v1::WorkerMessage { kind: Some(FromWorker::Batch(batch)) };
+        let message = v1::WorkerMessage::from(FromWorker::Batch(batch));
         outbound.send(message).await.expect("an open stream");
         let status = loop {
             match inbound.message().await {

@@ -68,7 +68,7 @@ async fn send_raw(coordinator: &Coordinator, messages: Vec<Vec<u8>>) -> Option<S
 async fn bytes_that_are_no_message_are_refused() {
     within_a_minute(async {
         let coordinator = Coordinator::start(settings("connect4:4x3"));
-        let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello())) };
+        let hello = v1::WorkerMessage::from(FromWorker::Hello(hello()));
         let hello = prost::Message::encode_to_vec(&hello);
         for messages in [vec![vec![0xff]], vec![hello, vec![0xff]]] {
             let status = send_raw(&coordinator, messages).await.expect("a refusal");
@@ -199,7 +199,7 @@ proptest! {
         the_value_is_found_after(|coordinator| async move {
             for mut messages in streams {
                 if after_hello {
-                    let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello())) };
+                    let hello = v1::WorkerMessage::from(FromWorker::Hello(hello()));
                     messages.insert(0, prost::Message::encode_to_vec(&hello));
                 }
                 send_raw(&coordinator, messages).await;

@@ -133,7 +133,7 @@ impl Coordinator {
     /// Opens a stream; the coordinator's answer to the first message decides whether there is one.
     pub async fn open(&self, first: FromWorker) -> Result<Stream, Status> {
         let (outbound, messages) = mpsc::channel(16);
-        let message = v1::WorkerMessage { kind: Some(first) };
+        let message = v1::WorkerMessage::from(first);
         outbound.send(message).await.expect("room for a message");
         let mut client = SolverClient::new(self.channel().await);
         let inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
@@ -174,11 +174,11 @@ pub struct Stream {
 impl Stream {
     pub async fn say(&self, kind: FromWorker) {
         // The coordinator may have hung up.
-        let _ = self.outbound.send(v1::WorkerMessage { kind: Some(kind) }).await;
+        let _ = self.outbound.send(v1::WorkerMessage::from(kind)).await;
     }
 
     pub async fn say_nothing(&self) {
-        let _ = self.outbound.send(v1::WorkerMessage { kind: None }).await;
+        let _ = self.outbound.send(v1::WorkerMessage::default()).await;
     }
 
     /// The next message; the error is how the stream ended, `None` if without a word.

@@ -65,7 +65,7 @@ impl Impostor {
         let inbound = runtime.block_on(async {
             let mut client =
                 SolverClient::connect(url.to_owned()).await.expect("there is a coordinator");
-            let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
+            let hello = v1::WorkerMessage::from(FromWorker::Hello(hello));
             outbound.send(hello).await.expect("the channel is new");
             let mut inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
             let welcome = inbound.message().await?;
@@ -95,7 +95,7 @@ impl Impostor {
     }
 
     fn send(&self, kind: FromWorker) {
-        let message = v1::WorkerMessage { kind: Some(kind) };
+        let message = v1::WorkerMessage::from(kind);
         let _ = self.runtime.block_on(self.outbound.send(message));
     }
 
@@ -104,12 +104,14 @@ impl Impostor {
         let message = self.runtime.block_on(async { timeout(limit, self.inbound.message()).await });
         match message {
             Err(_) => Heard::Nothing,
-            Ok(Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Batch(batch)) }))) => {
-                Heard::Batch(batch)
-            }
-            Ok(Ok(Some(v1::CoordinatorMessage { kind: Some(FromCoordinator::Over(over)) }))) => {
-                Heard::Over(over.answer)
-            }
+            Ok(Ok(Some(v1::CoordinatorMessage {
+                kind: Some(FromCoordinator::Batch(batch)),
+                ..
+            }))) => Heard::Batch(batch),
+            Ok(Ok(Some(v1::CoordinatorMessage {
+                kind: Some(FromCoordinator::Over(over)),
+                ..
+            }))) => Heard::Over(over.answer),
             Ok(Ok(_)) => Heard::End(None),
             Ok(Err(status)) => Heard::End(Some(status)),
         }

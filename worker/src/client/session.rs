@@ -104,7 +104,7 @@ impl Stream {
     }
 
     async fn say(&mut self, kind: FromWorker) -> Result<(), Broken> {
-        match self.outbound.send(v1::WorkerMessage { kind: Some(kind) }).await {
+        match self.outbound.send(v1::WorkerMessage::from(kind)).await {
             Ok(()) => Ok(()),
             Err(_) => Err(self.last_words().await),
         }
@@ -205,6 +205,7 @@ impl Client {
                         }
                     }
                     FromCoordinator::Over(over) => return Err(Broken::Over(over.answer)),
+                    FromCoordinator::Begun(_) => return Err(no_queue()),
                 },
                 Some(said) = self.said.recv() => {
                     let mut batch = v1::WorkerBatch::default();
@@ -403,8 +404,9 @@ async fn open(
         instance,
         machine: config.machine,
         build: jlpns_proto::BUILD.to_owned(),
+        ..Default::default()
     };
-    let hello = v1::WorkerMessage { kind: Some(FromWorker::Hello(hello)) };
+    let hello = v1::WorkerMessage::from(FromWorker::Hello(hello));
     let lost = |_| Broken::Lost("the stream was lost before it began".to_owned());
     outbound.send(hello).await.map_err(lost)?;
     let mut client = SolverClient::new(line)
@@ -415,11 +417,18 @@ async fn open(
     match stream.next().await? {
         FromCoordinator::Welcome(welcome) => Ok((stream, welcome)),
         FromCoordinator::Over(over) => Err(Broken::Over(over.answer)),
+        FromCoordinator::Begun(_) => Err(no_queue()),
         FromCoordinator::Batch(_) => {
             let text = "work before the welcome; the welcome must come first".to_owned();
             Err(Broken::Fatal(WorkerError::Confusing(text)))
         }
     }
+}
+
+/// A solve of a queue has begun where there is none.
+fn no_queue() -> Broken {
+    let text = "a solve of a queue; there must be a welcome of a queue before it".to_owned();
+    Broken::Fatal(WorkerError::Confusing(text))
 }
 
 fn put(batch: &mut v1::WorkerBatch, proved: &mut Vec<FinalReport>, entry: BatchEntry) {

@@ -67,7 +67,7 @@ impl Solver for Puppet {
 
 impl Talk {
     pub async fn say(&self, kind: Out) {
-        let message = v1::CoordinatorMessage { kind: Some(kind) };
+        let message = v1::CoordinatorMessage::from(kind);
         self.outbound.send(Ok(message)).await.expect("the worker listens");
     }
 

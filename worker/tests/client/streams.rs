@@ -27,6 +27,7 @@ async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
         instance: hello.instance,
         machine: "elsinore".to_owned(),
         build: jlpns_proto::BUILD.to_owned(),
+        ..Default::default()
     };
     assert_eq!(hello, expected);
     assert_ne!(hello.instance, 0, "it tells its process from others");
