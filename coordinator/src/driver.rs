@@ -25,7 +25,7 @@ use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
-    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
+    Action, Event, LeaseId, PositionNews, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
     value_in_words,
 };
 pub(crate) use messages::over;
@@ -108,6 +108,8 @@ pub struct Driver {
     shed_notice: u64,
     names: Names,
     declines: Declines,
+    /// Where it is told what became of positions that were asked for.
+    tidings: Option<mpsc::UnboundedSender<PositionNews>>,
 }
 
 impl Driver {
@@ -148,7 +150,17 @@ impl Driver {
             shed_notice: 1,
             names: Names::default(),
             declines: Declines::default(),
+            tidings: None,
         }
+    }
+
+    /// The same; it tells there what becomes of positions that are asked for.
+    pub(crate) fn telling(
+        mut self,
+        tidings: mpsc::UnboundedSender<PositionNews>,
+    ) -> Driver {
+        self.tidings = Some(tidings);
+        self
     }
 
     /// Where the certificates of jobs are kept, if any are.
@@ -321,6 +333,7 @@ impl Driver {
                 // The stream that asked may have gone.
                 let _ = reply.send(self.solve.awaits_report(worker, lease, &subject));
             }
+            DriverCommand::Tell { event } => self.tell(event),
             DriverCommand::Status { reply } => {
                 let status = self.solve.status(self.now());
                 // The client that asked may have gone.
@@ -487,6 +500,12 @@ impl Driver {
             }
             Action::Search { number, job } => self.own_searches.begin(number, job),
             Action::Notify(notice) => warn!("{notice}"),
+            Action::Tidings(news) => {
+                if let Some(tidings) = &self.tidings {
+                    // Who has asked for a position may have gone.
+                    let _ = tidings.send(news);
+                }
+            }
             // The end is told once the loop has seen the answer.
             Action::Over => {}
         }

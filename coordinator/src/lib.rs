@@ -8,6 +8,7 @@
 //! - [`proofs`] keeps the certificates of jobs, once they are checked.
 //! - [`embedded`]: coordinator and worker in one process.
 //! - [`many`]: many positions at once, without jobs.
+//! - [`queue`]: many solves on the same workers.
 //! - [`cli`]: the command line.
 
 pub mod cli;
@@ -16,6 +17,7 @@ pub mod embedded;
 mod incoming_certificates;
 pub mod many;
 pub mod proofs;
+pub mod queue;
 pub mod recorder;
 pub mod serve;
 pub mod service;

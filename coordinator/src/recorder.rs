@@ -143,14 +143,18 @@ fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
         Some(format_moves(game, &settings.moves)).filter(|moves| !moves.is_empty()),
         settings.goal.map_or(NO_GOAL.to_owned(), |g| g.display(game.scale()).to_string()),
     ));
-    vec![
+    let mut facts = vec![
         fact("game", settings.spec.to_string()),
         fact("moves", moves.unwrap_or_else(|| NO_MOVES.to_owned())),
         fact("goal", goal),
         fact("store", if settings.merge { GRAPH } else { "tree" }.to_owned()),
         fact("initialisation", settings.initialisation.name().to_owned()),
         fact("knowledge", settings.knowledge.to_string()),
-    ]
+    ];
+    if settings.positions.is_some() {
+        facts.push(fact("asks for", "many positions".to_owned()));
+    }
+    facts
 }
 
 /// Above the numbers of all leases that an earlier process has given: the milliseconds since 1970,

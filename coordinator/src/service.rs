@@ -10,7 +10,9 @@ use jlpns_proto::convert::{
 };
 use jlpns_proto::v1::solver_server::Solver;
 use jlpns_proto::v1::worker_message::Kind;
-use jlpns_proto::{MAX_BATCH, MAX_ELAPSED_US, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1};
+use jlpns_proto::{
+    MAX_BATCH, MAX_ELAPSED_US, MAX_GAMES, MAX_REASON, MAX_SLOTS, PROTOCOL_VERSION, v1,
+};
 use jlpns_search::{Findings, Question};
 use jlpns_solve::belief::Identity;
 use jlpns_solve::{
@@ -55,7 +57,7 @@ impl From<DriverGone> for Status {
     }
 }
 
-fn invalid(error: impl ToString) -> Status {
+pub(crate) fn invalid(error: impl ToString) -> Status {
     Status::invalid_argument(error.to_string())
 }
 
@@ -70,17 +72,7 @@ impl Solver for SolverService {
         let permit = self.admission.worker_permit(request.extensions())?;
         let (certificate, address) = jlpns_admission::shown(request.extensions());
         let mut inbound = request.into_inner();
-        let hello = timeout(HELLO_TIMEOUT, next(&mut inbound)).await.map_err(|_| {
-            let seconds = HELLO_TIMEOUT.as_secs();
-            Status::deadline_exceeded(format!("no hello within {seconds} s; it must come first"))
-        })??;
-        let info = match hello {
-            Some(Kind::Hello(hello)) => worker_info(hello, certificate, address)?,
-            Some(Kind::Batch(_) | Kind::Part(_)) => {
-                return Err(invalid("the first message is no hello; it must be one"));
-            }
-            None => return Err(invalid("the stream ended before the hello; send one first")),
-        };
+        let Newcomer { info, .. } = greeted(&mut inbound, certificate, address).await?;
         let worker = self.driver.new_worker();
         let (outbound, messages) = mpsc::channel(MESSAGES);
         let (open, closed) = oneshot::channel();
@@ -122,7 +114,7 @@ impl Solver for SolverService {
 }
 
 /// The order that is meant.
-fn order(order: v1::WorkerOrder) -> Result<Order, Status> {
+pub(crate) fn order(order: v1::WorkerOrder) -> Result<Order, Status> {
     match order {
         v1::WorkerOrder::Unspecified => Err(invalid(WireError::Missing("order"))),
         v1::WorkerOrder::Drain => Ok(Order::Drain),
@@ -134,9 +126,16 @@ fn order(order: v1::WorkerOrder) -> Result<Order, Status> {
 /// The next message of a worker; `None` at the end of its stream, whether it closed the stream or
 /// was lost.
 async fn next(inbound: &mut Streaming<v1::WorkerMessage>) -> Result<Option<Kind>, Status> {
+    Ok(next_message(inbound).await?.map(|(_, kind)| kind))
+}
+
+/// The same, with the number of the solve that it is about.
+pub(crate) async fn next_message(
+    inbound: &mut Streaming<v1::WorkerMessage>,
+) -> Result<Option<(u64, Kind)>, Status> {
     match inbound.message().await {
         Ok(Some(message)) => match message.kind {
-            Some(kind) => Ok(Some(kind)),
+            Some(kind) => Ok(Some((message.solve, kind))),
             None => Err(invalid(WireError::Missing("message.kind"))),
         },
         Ok(None) => Ok(None),
@@ -186,6 +185,48 @@ async fn listen(
     let _ = driver.send(DriverCommand::Leave { worker }).await;
 }
 
+/// What a worker is like, and what it takes of a queue.
+pub(crate) struct Newcomer {
+    /// What it says of itself.
+    pub info: WorkerInfo,
+    /// The games that it takes jobs of; all if there are none.
+    pub games: Vec<String>,
+    /// Whether it takes jobs of a bounded length only.
+    pub wants_short_jobs: bool,
+}
+
+/// Waits for a Hello, which comes first, and checks it.
+pub(crate) async fn greeted(
+    inbound: &mut Streaming<v1::WorkerMessage>,
+    certificate: Option<String>,
+    address: String,
+) -> Result<Newcomer, Status> {
+    let hello = timeout(HELLO_TIMEOUT, next(inbound)).await.map_err(|_| {
+        let seconds = HELLO_TIMEOUT.as_secs();
+        Status::deadline_exceeded(format!("no hello within {seconds} s; it must come first"))
+    })??;
+    match hello {
+        Some(Kind::Hello(hello)) => {
+            at_most("hello.games", &hello.games, MAX_GAMES).map_err(invalid)?;
+            hello
+                .games
+                .iter()
+                .try_for_each(|game| label("hello.games", game))
+                .map_err(invalid)?;
+            let (games, wants_short_jobs) = (hello.games.clone(), hello.longest_job_ms > 0);
+            Ok(Newcomer {
+                info: worker_info(hello, certificate, address)?,
+                games,
+                wants_short_jobs,
+            })
+        }
+        Some(Kind::Batch(_) | Kind::Part(_)) => {
+            Err(invalid("the first message is no hello; it must be one"))
+        }
+        None => Err(invalid("the stream ended before the hello; send one first")),
+    }
+}
+
 /// Checks a Hello.
 fn worker_info(
     hello: v1::Hello,
@@ -209,8 +250,8 @@ fn worker_info(
     Ok(WorkerInfo { name, identity, build, slots, memory, instance })
 }
 
-/// Checks a message after the Hello. Nothing is for the driver in a part of a certificate.
-async fn command(
+/// Checks a message after the Hello, to the driver of the solve that it is about. Nothing is for the driver in a part of a certificate.
+pub(crate) async fn command(
     worker: WorkerId,
     kind: Kind,
     driver: &DriverHandle,
@@ -256,13 +297,7 @@ fn checked(
     }
     // Before the reports: the slots that they free are not to be filled again.
     label("batch.idle_reason", &batch.idle_reason)?;
-    let readiness = match (batch.draining, batch.paused) {
-        (true, _) => Some(Readiness::Draining(batch.idle_reason)),
-        (false, Some(true)) => Some(Readiness::Paused(batch.idle_reason)),
-        (false, Some(false)) => Some(Readiness::Ready),
-        (false, None) => None,
-    };
-    events.extend(readiness.map(|readiness| Event::Readiness { worker, readiness }));
+    events.extend(readiness(&batch).map(|readiness| Event::Readiness { worker, readiness }));
     for (report, proof) in batch.reports.into_iter().zip(proofs) {
         let (lease, findings) = (LeaseId(report.lease_id), findings(report.findings)?);
         let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;
@@ -287,6 +322,17 @@ fn checked(
         declines.push((LeaseId(decline.lease_id), reason));
     }
     Ok(DriverCommand::Batch { worker, events, declines })
+}
+
+/// Whether the worker takes leases from now on, if a batch says so.
+pub(crate) fn readiness(batch: &v1::WorkerBatch) -> Option<Readiness> {
+    let reason = || batch.idle_reason.clone();
+    match (batch.draining, batch.paused) {
+        (true, _) => Some(Readiness::Draining(reason())),
+        (false, Some(true)) => Some(Readiness::Paused(reason())),
+        (false, Some(false)) => Some(Readiness::Ready),
+        (false, None) => None,
+    }
 }
 
 /// Checks what a report says that it is about.

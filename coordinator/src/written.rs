@@ -142,7 +142,7 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
     })
 }
 
-fn machine_to_wire(machine: Machine) -> v1::RecordedMachine {
+pub(crate) fn machine_to_wire(machine: Machine) -> v1::RecordedMachine {
     let Identity { certificate, machine: id, address } = machine.identity;
     v1::RecordedMachine {
         certificate,
@@ -155,7 +155,7 @@ fn machine_to_wire(machine: Machine) -> v1::RecordedMachine {
     }
 }
 
-fn machine_from_wire(machine: v1::RecordedMachine) -> Machine {
+pub(crate) fn machine_from_wire(machine: v1::RecordedMachine) -> Machine {
     let v1::RecordedMachine { certificate, machine: id, address, .. } = machine;
     Machine {
         identity: Identity { certificate, machine: id, address },
@@ -179,6 +179,6 @@ fn codes(moves: &[Move]) -> Vec<u32> {
     moves.iter().map(|mv| u32::from(mv.0)).collect()
 }
 
-fn micros(time: Duration) -> u64 {
+pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

@@ -240,11 +240,17 @@ impl Solve {
         while dispatch.scheduler.open_workers().next().is_some() {
             if let Some((selected, worker)) = dispatch.pair_off(tree) {
                 let node = selected.node;
-                let question =
-                    self.problem.question_of_job(selected.threshold, tree.root_efforts());
                 let cut = dispatch.losses.cut(node);
-                let (settings, scheduler) = (&self.problem.settings, &mut dispatch.scheduler);
-                let budget = job_size::budget(settings, &self.tally, scheduler, tree.size(), cut);
+                let (question, budget) = match selected.whole {
+                    Some(whole) => (whole.question, (whole.budget >> cut).max(1)),
+                    None => {
+                        let (problem, scheduler) = (&self.problem, &mut dispatch.scheduler);
+                        let (settings, size) = (&problem.settings, tree.size());
+                        let efforts = tree.root_efforts();
+                        let question = problem.question_of_job(selected.threshold, efforts);
+                        (question, job_size::budget(settings, &self.tally, scheduler, size, cut))
+                    }
+                };
                 let job = self.problem.job(selected.moves, question, budget);
                 let purpose = Purpose::Frontier(node);
                 let lease = dispatch.grant(worker, purpose, job, now, &mut self.actions);

@@ -11,6 +11,7 @@ use super::belief::Identity;
 use super::examine::Examined;
 use super::ids::{LeaseId, ProofId, WorkerId};
 use super::notice::Notice;
+use super::positions::{AskedPosition, PositionNews};
 use super::record::{Record, Snapshot};
 use super::scheduler::Readiness;
 
@@ -112,6 +113,23 @@ pub enum Event {
         /// The positions.
         solved: Vec<SolvedPosition>,
     },
+    /// A worker has so many slots for this solve from now on: it works for others as well.
+    Allotted {
+        /// Its connection.
+        worker: WorkerId,
+        /// How many.
+        slots: u32,
+    },
+    /// Further positions are asked for, in a solve of many.
+    Asked {
+        /// The positions.
+        positions: Vec<AskedPosition>,
+    },
+    /// Positions are not asked for any more.
+    Dropped {
+        /// Their numbers.
+        numbers: Vec<u64>,
+    },
     /// The coordinator's own search of a position has ended ([`Action::Search`]).
     Searched {
         /// The number of the search.
@@ -146,7 +164,10 @@ impl Event {
             | Event::Declined { worker, .. }
             | Event::Readiness { worker, .. }
             | Event::Solved { worker, .. } => Some(*worker),
-            Event::Joined { .. }
+            Event::Allotted { .. }
+            | Event::Asked { .. }
+            | Event::Dropped { .. }
+            | Event::Joined { .. }
             | Event::Left { .. }
             | Event::Searched { .. }
             | Event::Recorded { .. }
@@ -217,6 +238,8 @@ pub enum Action {
         /// What to search.
         job: Job,
     },
+    /// Tell who has asked for a position what became of it.
+    Tidings(PositionNews),
     /// Keep a snapshot; it stands for all records before it.
     Snapshot(Box<Snapshot>),
     /// Tell the people who watch the solve.

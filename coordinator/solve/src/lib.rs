@@ -24,6 +24,7 @@
 //! - `dispatch`, `job_size`: what idle slots get.
 //! - `reports`: from a report to its fold, and what is durable in between.
 //! - `rechecking`: claims that are searched again.
+//! - `asking`: positions that are asked for, in a solve of many (`positions`).
 //! - `orders`: what people order by hand.
 //! - `snapshots`, `resume`: the solve as it is after a record, and taking it up from there.
 //!
@@ -34,6 +35,7 @@
 
 mod affinity;
 mod ahead;
+mod asking;
 pub mod belief;
 mod dispatch;
 mod event;
@@ -47,6 +49,7 @@ mod membership;
 mod notice;
 mod orders;
 mod out;
+mod positions;
 mod problem;
 mod recent;
 mod rechecking;
@@ -80,6 +83,8 @@ use jlpns_search::{EffortPair, Question, SolvedPosition};
 use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
+use positions::Positions;
+pub use positions::{AskedPosition, FoundOfPosition, PositionNews};
 use problem::Problem;
 pub use record::{Record, Report, Snapshot};
 pub use resume::ResumeError;
@@ -134,6 +139,7 @@ impl Solve {
         let mut solve = Solve::with_leases_from(settings, 1)?;
         solve.begin();
         solve.announce_end();
+        solve.look_at_all_positions();
         Ok(solve)
     }
 
@@ -156,8 +162,20 @@ impl Solve {
             stall_after: settings.stall_after,
             ahead: settings.leases_ahead,
         };
+        let root = top_level(&settings.spec, &settings.moves, problem.question, settings.graph())?;
+        let tree = match &settings.positions {
+            None => root,
+            Some(asked) => {
+                let (spec, goal) = (settings.spec.clone(), settings.goal);
+                let mut positions = Positions::new(spec, goal, problem.question, root);
+                for asked in asked {
+                    positions.ask(asked.clone());
+                }
+                Box::new(positions)
+            }
+        };
         Ok(Solve {
-            tree: top_level(&settings.spec, &settings.moves, problem.question, settings.graph())?,
+            tree,
             dispatch: Dispatch::new(terms, settings.report_interval, first_lease),
             belief: Belief::new(settings.belief),
             ledger: Ledger::new(settings.journal),
@@ -230,6 +248,20 @@ impl Solve {
             }
             Event::Declined { worker, lease } => {
                 self.declined(worker, lease, now);
+                Ok(())
+            }
+            Event::Allotted { worker, slots } => {
+                self.dispatch.scheduler.allot(worker, slots, now);
+                Ok(())
+            }
+            Event::Asked { positions } => {
+                self.ask(positions);
+                Ok(())
+            }
+            Event::Dropped { numbers } => {
+                if let Some(positions) = self.tree.positions() {
+                    numbers.into_iter().for_each(|number| positions.drop_number(number));
+                }
                 Ok(())
             }
             Event::Solved { worker, solved } => self.solved_elsewhere(worker, &solved),
@@ -372,5 +404,5 @@ impl Solve {
 }
 
 fn slot_time(worker: &scheduler::Worker, now: Duration) -> f64 {
-    now.saturating_sub(worker.joined).as_secs_f64() * f64::from(worker.info.slots)
+    worker.slot_time(now).as_secs_f64()
 }

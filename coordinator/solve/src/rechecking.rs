@@ -47,7 +47,7 @@ impl Solve {
     /// time while workers have the tree to search, and as many as there are cores for an answer.
     pub(super) fn search_again_here(&mut self) {
         let machines: Vec<MachineId> = self.dispatch.scheduler.machines().collect();
-        let answered = self.is_answered();
+        let answered = self.is_answered() || self.tree.positions().is_some();
         let most = if answered { self.problem.settings.own_searches } else { 1 };
         while self.belief.rechecks().own_searches() < most
             && let Some((number, recheck)) = self.belief.next_for_coordinator(&machines)

@@ -290,6 +290,10 @@ impl Solve {
                 Judgement::TakenBack => taken_back = true,
             }
         }
+        if let Some(positions) = self.tree.positions() {
+            positions.note_searched(keys.position, &report.findings, report.elapsed);
+        }
+        let has_withdrawn = !found_out.is_empty() || taken_back;
         if !found_out.is_empty() {
             self.withdraw(&found_out);
         } else if taken_back {
@@ -299,7 +303,9 @@ impl Solve {
             return self.tally.note_work(report.findings.nodes, report.elapsed);
         }
         // What was withdrawn has taken the node with it.
-        self.fold(report, node.filter(|_| found_out.is_empty() && !taken_back));
+        self.fold(report, node.filter(|_| !has_withdrawn));
+        self.look_at_position(keys.position);
+        keys.children.iter().for_each(|&(_, key)| self.look_at_position(key));
     }
 
     /// What machines have claimed does not count any more: the tree is grown anew without it, and
@@ -319,6 +325,7 @@ impl Solve {
         self.ledger.forget_nodes();
         self.tree.regrow(self.belief.claims());
         self.belief.forget_answer();
+        self.look_at_all_positions();
     }
 
     /// Takes back a claim that is too large to be searched again at once: its position is expanded,
@@ -371,6 +378,7 @@ impl Solve {
         };
         self.tree.fold(node, moves, question, &nothing);
         self.belief.note_expanded(node.key);
+        self.look_at_position(node.key);
         let children = self.tree.child_keys(node);
         self.dispatch.losses.mark_split(node, children);
     }

@@ -51,6 +51,7 @@ impl Solve {
         solve.apply_durable(usize::MAX);
         solve.dispatch.call_off_moot(&mut *solve.tree, &mut solve.actions);
         solve.announce_end();
+        solve.tell_of_positions_anew();
         solve.tally.begin_a_life();
         Ok(solve)
     }
@@ -65,6 +66,11 @@ impl Solve {
                 continue;
             }
             let settings = &self.problem.settings;
+            if settings.positions.is_some() {
+                // Whoever asks keeps the positions; what is known of them is in the claims.
+                self.take_over(snapshot);
+                return Ok(());
+            }
             let (spec, moves) = (&settings.spec, &settings.moves);
             match restored(spec, moves, question, graph, &snapshot.tree) {
                 Ok(tree) => {

@@ -210,14 +210,20 @@ impl Scheduler {
         Ok((worker, leases))
     }
 
-    /// A worker of a machine takes leases from now on.
+    /// A worker of a machine takes leases from now on, if it has slots for this solve.
     fn serves(&mut self, machine: MachineId, slots: u32) {
+        if slots == 0 {
+            return;
+        }
         *self.machines.entry(machine).or_default() += 1;
         self.slots += u64::from(slots);
     }
 
     /// One that has taken leases takes none any more.
     fn serves_no_more(&mut self, machine: MachineId, slots: u32) {
+        if slots == 0 {
+            return;
+        }
         if let Some(count) = self.machines.get_mut(&machine) {
             *count -= 1;
             if *count == 0 {
@@ -241,6 +247,17 @@ impl Scheduler {
         }
         self.change(id, |worker| worker.readiness = readiness);
         Ok(())
+    }
+
+    /// A worker has so many slots from now on; it may hold more leases than those for a while.
+    pub fn allot(&mut self, id: WorkerId, slots: u32, now: Duration) {
+        let Some(worker) = self.workers.get(&id) else { return };
+        let (machine, before) = (worker.machine, worker.info.slots);
+        if worker.readiness.is_ready() {
+            self.serves_no_more(machine, before);
+            self.serves(machine, slots);
+        }
+        self.change(id, |worker| worker.allot(slots, now));
     }
 
     /// The workers that can take a lease, those with a free slot and the least busy first.

@@ -9,6 +9,7 @@ use jlpns_search::search::{EPSILON, Growth};
 use jlpns_search::{Algorithm, Initialisation, Question};
 
 use crate::belief::{BeliefSettings, Confirm};
+use crate::positions::AskedPosition;
 
 /// What is to be solved, and how.
 #[derive(Clone, Debug)]
@@ -58,6 +59,9 @@ pub struct SolveSettings {
     /// Whether what one worker's searches have solved goes into the tables of the others. A worker
     /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
     pub share: bool,
+    /// Many positions to be answered each by a search of its own, instead of the one that the moves lead to. More may
+    /// be asked for later on.
+    pub positions: Option<Vec<AskedPosition>>,
     /// What leases are sealed with in a new solve: a secret, and not 0.
     pub secret: u128,
     /// Whether there is a journal: then a report counts when its record is durable.
@@ -96,6 +100,7 @@ impl SolveSettings {
             belief: BeliefSettings { confirm: Confirm::None, sample: 0.01, seed: 1 },
             own_searches: 1,
             share: false,
+            positions: None,
             secret: 1,
             journal: false,
             snapshot_records: 50_000,

@@ -197,7 +197,7 @@ impl Solve {
         let bounds = self.bounds();
         let size = self.tree.size();
         let answer = self.belief.answer_claims();
-        let best_move = self.over.then(|| self.tree.best_move(self.proved())).flatten();
+        let best_move = self.best_move();
         let most_proving_move = match best_move {
             Some(_) => None,
             None => self.tree.most_proving_move().or(self.tally.reported_most_proving),
@@ -292,6 +292,17 @@ impl Solve {
             slot_seconds: self.tally.past_slot_time
                 + self.dispatch.scheduler.workers().map(|(_, w)| slot_time(w, now)).sum::<f64>(),
         }
+    }
+
+    /// A move that is proved to keep the value, or to fulfil the goal, once there is an answer and as far as the tree
+    /// knows one.
+    pub fn best_move(&self) -> Option<Move> {
+        self.over.then(|| self.tree.best_move(self.proved())).flatten()
+    }
+
+    /// The time spent in sub-searches, over all slots and all lives of the solve.
+    pub fn search_time(&self) -> Duration {
+        self.tally.search_time
     }
 
     /// Whether a worker is connected, holds leases, and takes more of them.

@@ -8,6 +8,7 @@ use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, 
 use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
 
 use crate::belief::{Basis, Claims, Confirm, Proofs};
+use crate::positions::Positions;
 
 /// What a position of the proof tree counts as work: as much as keeps it in a table.
 const WORK_OF_THE_PROOF_TREE: u32 = 1 << 20;
@@ -21,6 +22,17 @@ pub struct MostProving {
     pub moves: Vec<Move>,
     /// The threshold that it is most proving for.
     pub threshold: Threshold,
+    /// What its job is to be, where that does not follow from the tree.
+    pub whole: Option<Whole>,
+}
+
+/// A job that answers all that is asked of a position.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole {
+    /// What is asked.
+    pub question: Question,
+    /// How many nodes it may create.
+    pub budget: u64,
 }
 
 /// A node, and the key of its position: the place of a freed node is used again.
@@ -117,6 +129,10 @@ pub trait TopLevel: Send {
         answer: &[(Threshold, bool)],
         needs: Confirm,
     ) -> Vec<SolvedPosition>;
+    /// The positions that are asked for, where there are many instead of one root.
+    fn positions(&mut self) -> Option<&mut Positions> {
+        None
+    }
 }
 
 /// The top-level tree for a question about the position after `moves`.
@@ -238,7 +254,8 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let first = self.graph.question().thresholds().0;
         let moves = [&self.prefix, self.graph.path_moves()].concat();
         let node = NodeRef { id, key: self.graph.key(id).into() };
-        Some(MostProving { node, moves, threshold: Threshold(first.0 + index as u8) })
+        let threshold = Threshold(first.0 + index as u8);
+        Some(MostProving { node, moves, threshold, whole: None })
     }
 
     fn lease(&mut self, node: NodeRef) {

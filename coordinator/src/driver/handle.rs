@@ -45,6 +45,8 @@ pub(crate) enum DriverCommand {
     Order { name: String, order: Order, reply: oneshot::Sender<Result<usize, OrderError>> },
     /// A stream asks whether a report would be looked into.
     Awaits { worker: WorkerId, lease: LeaseId, subject: Subject, reply: oneshot::Sender<bool> },
+    /// Something has happened that no worker says: of what is asked, or of the slots of a worker.
+    Tell { event: Event },
     /// A client asks for the status.
     Status { reply: oneshot::Sender<SolveStatus> },
 }

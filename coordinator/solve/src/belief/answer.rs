@@ -32,7 +32,7 @@ impl Belief {
         let counts = basis.open.is_empty() || !self.confirm().is_of_the_answer();
         if !counts {
             self.answer.awaited.extend(basis.open.iter().map(|open| open.place));
-            self.want_for_answer(&basis.open);
+            self.want_confirmed(&basis.open);
         }
         self.answer.basis = Some(basis);
         counts
@@ -87,8 +87,8 @@ impl Belief {
         Some(self.rechecks.count(Why::Dispute) as u64)
     }
 
-    /// Has those claims of an answer searched again that only one machine stands behind.
-    fn want_for_answer(&mut self, open: &[Open]) {
+    /// Has those claims searched again that only one machine stands behind, and that an answer rests on.
+    pub fn want_confirmed(&mut self, open: &[Open]) {
         for Open { place, moves, claim, .. } in open {
             let parties = match claim {
                 Some(Claim { by, standing: Standing::Contradicted { by: against }, .. }) => {

@@ -40,6 +40,9 @@ pub struct Worker {
     pub(super) declined: u32,
     /// Until when it gets no leases.
     pub(super) benched: Option<Duration>,
+    /// Since when it has as many slots as now, and the slot time before that.
+    allotted: Duration,
+    former_slot_time: Duration,
     /// How long its jobs and their messages take.
     pub(super) ahead: Ahead,
 }
@@ -62,6 +65,8 @@ impl Worker {
             readiness: Readiness::Ready,
             declined: 0,
             benched: None,
+            allotted: now,
+            former_slot_time: Duration::ZERO,
             ahead: Ahead::default(),
         }
     }
@@ -87,9 +92,22 @@ impl Worker {
         Turn { waits: !self.has_free_slot(), leases: self.running, worker: id }
     }
 
+    /// The time that its slots were for this solve, over all of them.
+    pub fn slot_time(&self, now: Duration) -> Duration {
+        let since = now.saturating_sub(self.allotted);
+        self.former_slot_time + since.saturating_mul(self.info.slots)
+    }
+
+    /// It has so many slots from now on.
+    pub(super) fn allot(&mut self, slots: u32, now: Duration) {
+        self.former_slot_time = self.slot_time(now);
+        self.allotted = now;
+        self.info.slots = slots;
+    }
+
     /// Whether none of its slots gets any further.
     pub fn is_stuck(&self) -> bool {
-        self.stuck >= self.info.slots
+        self.stuck > 0 && self.stuck >= self.info.slots
     }
 }
 

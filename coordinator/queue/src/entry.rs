@@ -1,0 +1,169 @@
+//! Entries: what is submitted, what is known of it, and how it ends.
+
+use std::time::Duration;
+
+use jlpns_games::spec::GameSpec;
+use jlpns_games::{Bounds, Goal, Move};
+
+use crate::{Sweep, sweep_of};
+
+/// The weight of an entry that does not say.
+pub const PRIORITY: u32 = 10;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The game.
+    pub spec: GameSpec,
+    /// The moves to the position, which are legal.
+    pub moves: Vec<Move>,
+    /// The goal, if it is not the value.
+    pub goal: Option<Goal>,
+    /// Its weight, at least 1.
+    pub priority: u32,
+    /// How many nodes its searches may create.
+    pub most_nodes: Option<u64>,
+    /// How long it may be worked on.
+    pub most_time: Option<Duration>,
+    /// Whether a certificate is wanted.
+    pub certificate: bool,
+    /// What the submitter calls it.
+    pub label: String,
+}
+
+impl PartialEq for Asked {
+    fn eq(&self, other: &Asked) -> bool {
+        let words = |asked: &Asked| {
+            let Asked { moves, goal, priority, most_nodes, most_time, certificate, label, .. } =
+                asked.clone();
+            (moves, goal, priority, most_nodes, most_time, certificate, label)
+        };
+        self.spec.as_str() == other.spec.as_str() && words(self) == words(other)
+    }
+}
+
+/// Where an entry stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// One search is to answer it.
+    Waiting,
+    /// It gets a solve of its own.
+    Open,
+    /// It is answered.
+    Solved,
+    /// It was stopped at its limit.
+    Stopped,
+    /// It was cancelled.
+    Cancelled,
+    /// It could not be solved.
+    Failed,
+}
+
+/// How an entry ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndKind {
+    /// It is answered.
+    Solved,
+    /// It was stopped at its limit.
+    Stopped,
+    /// It was cancelled.
+    Cancelled,
+    /// It could not be solved.
+    Failed,
+}
+
+impl EndKind {
+    /// Where an entry stands that has ended so.
+    pub fn state(self) -> State {
+        match self {
+            EndKind::Solved => State::Solved,
+            EndKind::Stopped => State::Stopped,
+            EndKind::Cancelled => State::Cancelled,
+            EndKind::Failed => State::Failed,
+        }
+    }
+}
+
+/// The end of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Which one.
+    pub kind: EndKind,
+    /// Why, if it was stopped or failed.
+    pub reason: String,
+    /// When, in milliseconds since 1970.
+    pub at: u64,
+}
+
+/// What is known of an entry.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Between what the value lies, if anything was looked at.
+    pub bounds: Option<Bounds>,
+    /// A move that keeps it, if one is known.
+    pub best_move: Option<Move>,
+    /// Nodes that its searches created.
+    pub nodes: u64,
+    /// Jobs reported.
+    pub jobs: u64,
+    /// Time in its searches, over all slots.
+    pub search_time: Duration,
+    /// How many claims the answer rests on, and how many of them more than one machine stands behind.
+    pub claims: Option<(u64, u64)>,
+    /// The file of its certificate, and that file's SHA-256 in hexadecimal digits.
+    pub certificate: Option<(String, String)>,
+}
+
+/// An entry of the queue.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What is asked for.
+    pub asked: Asked,
+    /// Where it stands.
+    pub state: State,
+    /// When it was submitted, in milliseconds since 1970.
+    pub submitted: u64,
+    /// When it was begun.
+    pub began: Option<u64>,
+    /// What is known of it.
+    pub found: Found,
+    /// The nodes and the time of the one search that did not answer it, before it got a solve of its own.
+    pub swept: (u64, Duration),
+    /// How it has ended.
+    pub end: Option<End>,
+}
+
+impl Entry {
+    /// One that was submitted then.
+    pub(crate) fn new(asked: Asked, submitted: u64) -> Entry {
+        Entry {
+            asked,
+            state: State::Waiting,
+            submitted,
+            began: None,
+            found: Found::default(),
+            swept: (0, Duration::ZERO),
+            end: None,
+        }
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// The sweep that it belongs to.
+    pub fn sweep(&self) -> Sweep {
+        sweep_of(&self.asked.spec, self.asked.goal)
+    }
+}
+
+/// Why an entry was stopped that has used up its nodes.
+pub fn limit_of_nodes(most: u64) -> String {
+    format!("it has used up its {most} nodes (--most-nodes)")
+}
+
+/// Why an entry was stopped that has used up its time.
+pub fn limit_of_time(most: Duration) -> String {
+    format!("it has used up its {} s (--most-time)", most.as_secs_f64())
+}

@@ -1,0 +1,571 @@
+//! The pure core of a queue: what was submitted, what is worked on, what became of it, and how the slots of the
+//! workers are shared. No clocks, threads or I/O: time comes in with each call, in milliseconds since 1970 by
+//! the clock of the coordinator, and what is to be done comes out as [`QueueAction`]s.
+//!
+//! - [`entry`]: what is submitted, and how it ends.
+//! - [`record`]: what must not be forgotten; the state of a queue is what its records make of an empty one.
+//! - [`shares`]: who gets how many slots of which worker.
+//!
+//! An entry is first asked for as one of the many positions of a [sweep](Sweep): of all entries of one game and goal,
+//! each is given to one search with a bounded number of nodes. What that does not answer gets a **solve of its own**,
+//! with a tree, and so does what asks for a certificate.
+
+pub mod entry;
+pub mod record;
+pub mod shares;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use entry::{Asked, End, EndKind, Entry, Found, State};
+use jlpns_games::Goal;
+use jlpns_solve::belief::Identity;
+use jlpns_solve::{AskedPosition, FoundOfPosition, PositionNews};
+use record::{NumberedEntry, QueueRecord};
+
+/// How a queue goes about its entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSettings {
+    /// How many nodes the one search of a position may create.
+    pub sweep_nodes: u64,
+    /// How many solves of their own are open at a time.
+    pub most_open: usize,
+}
+
+/// The entries that are asked for together, each with one search: those of one game and one goal.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sweep {
+    /// The spec of the game.
+    pub spec: String,
+    /// The goal, as a text; empty for the value.
+    pub goal: String,
+}
+
+/// Something that the shell has to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum QueueAction {
+    /// Write a record, and say when it is durable.
+    Record {
+        /// Its number.
+        number: u64,
+        /// What must not be forgotten.
+        record: Arc<QueueRecord>,
+    },
+    /// Ask a sweep for positions; begin it if it is not there.
+    Ask {
+        /// The sweep.
+        sweep: Sweep,
+        /// The positions.
+        positions: Vec<AskedPosition>,
+    },
+    /// Tell a sweep that positions are not asked for any more.
+    Drop {
+        /// The sweep.
+        sweep: Sweep,
+        /// Their numbers.
+        numbers: Vec<u64>,
+    },
+    /// Nothing is asked of a sweep any more.
+    EndSweep(Sweep),
+    /// Open the solve of an entry's own.
+    Open(u64),
+    /// Stop the solve of an entry's own.
+    Close(u64),
+    /// An entry has ended, and that is durable.
+    Ended(u64),
+}
+
+/// Why something cannot be done with an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSuchEntry(pub u64);
+
+/// The entries of a queue, from the first to the last.
+#[derive(Debug)]
+pub struct Queue {
+    settings: QueueSettings,
+    entries: BTreeMap<u64, Entry>,
+    /// The first number and how many, of each request.
+    submissions: BTreeMap<String, (u64, u64)>,
+    /// Entries that get a solve of their own and have none yet: the heaviest first.
+    promoted: BTreeSet<(Reverse<u32>, u64)>,
+    /// Entries whose own solve is open.
+    open: BTreeSet<u64>,
+    /// Entries that sweeps are asked for.
+    swept: BTreeMap<Sweep, BTreeSet<u64>>,
+    /// Machines that must not come, with the names of their workers.
+    put_out: BTreeMap<Identity, String>,
+    /// How many entries stand where.
+    counts: BTreeMap<State, u64>,
+    next: u64,
+    written: u64,
+    durable: u64,
+    /// Entries that have ended by a record that is not durable yet, by its number.
+    ending: BTreeMap<u64, u64>,
+    /// The same entries.
+    untold: BTreeSet<u64>,
+    actions: Vec<QueueAction>,
+}
+
+impl Queue {
+    /// A queue without entries.
+    pub fn new(settings: QueueSettings) -> Queue {
+        Queue {
+            settings,
+            entries: BTreeMap::new(),
+            submissions: BTreeMap::new(),
+            promoted: BTreeSet::new(),
+            open: BTreeSet::new(),
+            swept: BTreeMap::new(),
+            put_out: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            next: 1,
+            written: 0,
+            durable: 0,
+            ending: BTreeMap::new(),
+            untold: BTreeSet::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// The queue that these records make, in order; `through` is the number of the last one. What was worked on is
+    /// worked on again.
+    pub fn resume(
+        settings: QueueSettings,
+        through: u64,
+        records: impl IntoIterator<Item = QueueRecord>,
+    ) -> Queue {
+        let mut queue = Queue::new(settings);
+        records.into_iter().for_each(|record| queue.apply(&record));
+        (queue.written, queue.durable) = (through, through);
+        queue.ending.clear();
+        queue.untold.clear();
+        queue.actions.clear();
+        let waiting: Vec<u64> = queue
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.state == State::Waiting)
+            .map(|(&number, _)| number)
+            .collect();
+        queue.ask(&waiting);
+        queue.open_next();
+        queue
+    }
+
+    /// What is to be done since the last call, in order.
+    pub fn take_actions(&mut self) -> Vec<QueueAction> {
+        std::mem::take(&mut self.actions)
+    }
+
+    /// An entry.
+    pub fn entry(&self, number: u64) -> Option<&Entry> {
+        self.entries.get(&number)
+    }
+
+    /// All entries, in the order of their numbers.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.entries.iter().map(|(&number, entry)| (number, entry))
+    }
+
+    /// How many entries stand where.
+    pub fn counts(&self) -> impl Iterator<Item = (State, u64)> {
+        self.counts.iter().filter(|(_, count)| **count > 0).map(|(&state, &count)| (state, count))
+    }
+
+    /// Whether nothing is left to be done.
+    pub fn is_done(&self) -> bool {
+        self.entries_left() == 0 && self.durable >= self.written
+    }
+
+    fn entries_left(&self) -> u64 {
+        [State::Waiting, State::Open].iter().filter_map(|state| self.counts.get(state)).sum()
+    }
+
+    /// The sweeps, with how many positions each is asked for and the weight of the heaviest.
+    pub fn sweeps(&self) -> impl Iterator<Item = (&Sweep, usize, u32)> {
+        self.swept.iter().map(|(sweep, numbers)| {
+            let weights = numbers.iter().filter_map(|number| self.entries.get(number));
+            (sweep, numbers.len(), weights.map(|entry| entry.asked.priority).max().unwrap_or(1))
+        })
+    }
+
+    /// The entries whose own solves are open.
+    pub fn open(&self) -> impl Iterator<Item = (u64, &Entry)> {
+        self.open.iter().filter_map(|&number| Some((number, self.entries.get(&number)?)))
+    }
+
+    /// Whether entries wait for a solve of their own.
+    pub fn has_promoted(&self) -> bool {
+        !self.promoted.is_empty()
+    }
+
+    /// The number of the last record made.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// The number of the last record that is durable.
+    pub fn durable(&self) -> u64 {
+        self.durable
+    }
+
+    /// Takes entries in, with numbers that follow each other; gives those, and the record that must be durable before
+    /// anybody is told. What the request with this name has submitted before is not submitted again.
+    pub fn submit(
+        &mut self,
+        submission: String,
+        asked: Vec<Asked>,
+        now: u64,
+    ) -> (Vec<u64>, u64) {
+        if let Some(&(first, count)) = self.submissions.get(&submission) {
+            return ((first..first + count).collect(), self.written);
+        }
+        let (first, count) = (self.next, asked.len() as u64);
+        let entries = (first..).zip(asked);
+        let entries = entries.map(|(number, asked)| NumberedEntry { number, asked, at: now });
+        let entries: Vec<NumberedEntry> = entries.collect();
+        self.record(QueueRecord::Submitted { submission, entries });
+        let numbers: Vec<u64> = (first..first + count).collect();
+        self.ask(&numbers);
+        self.open_next();
+        (numbers, self.written)
+    }
+
+    /// Takes entries out that have not ended; gives how many, and the record that must be durable before anybody is
+    /// told. Errors with the first number that stands for none, and nothing is taken out.
+    pub fn cancel(&mut self, numbers: &[u64], now: u64) -> Result<(u32, u64), NoSuchEntry> {
+        if let Some(&missing) = numbers.iter().find(|number| !self.entries.contains_key(number)) {
+            return Err(NoSuchEntry(missing));
+        }
+        let mut cancelled = 0;
+        for &number in numbers {
+            if self.entries.get(&number).is_some_and(|entry| !entry.has_ended()) {
+                let found = self.entries[&number].found.clone();
+                self.end(number, EndKind::Cancelled, String::new(), found, now);
+                cancelled += 1;
+            }
+        }
+        self.open_next();
+        Ok((cancelled, self.written))
+    }
+
+    /// A sweep tells what became of a position.
+    pub fn hear(&mut self, news: PositionNews, now: u64) {
+        match news {
+            PositionNews::Answered(found) => {
+                let Some(found) = self.found_of(&found) else { return };
+                self.end(found.0, EndKind::Solved, String::new(), found.1, now);
+            }
+            PositionNews::GivenUp(found) => {
+                let Some((number, found)) = self.found_of(&found) else { return };
+                let entry = &self.entries[&number];
+                match entry.asked.most_nodes.filter(|&most| found.nodes >= most) {
+                    Some(most) => {
+                        let reason = entry::limit_of_nodes(most);
+                        self.end(number, EndKind::Stopped, reason, found, now);
+                    }
+                    None => self.record(QueueRecord::Promoted { number, found, at: now }),
+                }
+            }
+            PositionNews::Withdrawn { number } => {
+                if self.entries.get(&number).is_some_and(|entry| entry.state == State::Solved) {
+                    self.record(QueueRecord::Reopened { number });
+                }
+            }
+        }
+        self.open_next();
+    }
+
+    /// What a sweep has found of an entry that has not ended.
+    fn found_of(&self, told: &FoundOfPosition) -> Option<(u64, Found)> {
+        let entry = self.entries.get(&told.number)?;
+        if entry.state != State::Waiting {
+            return None;
+        }
+        let found = Found {
+            bounds: Some(told.bounds),
+            best_move: told.best_move,
+            nodes: told.nodes,
+            jobs: told.jobs,
+            search_time: told.elapsed,
+            claims: Some((told.claims, told.confirmed)),
+            certificate: None,
+        };
+        Some((told.number, found))
+    }
+
+    /// How far the own solve of an entry is, with what its former searches took: at a limit it is stopped, which comes
+    /// back as [`Queue::solve_ended`].
+    pub fn note_progress(&mut self, number: u64, nodes: u64, now: u64) -> Option<String> {
+        let entry = self.entries.get(&number).filter(|entry| entry.state == State::Open)?;
+        let since = now.saturating_sub(entry.began.unwrap_or(now));
+        let nodes_used_up = entry.asked.most_nodes.filter(|&most| nodes >= most);
+        let time_used_up = entry.asked.most_time.filter(|most| u128::from(since) >= most.as_millis());
+        nodes_used_up
+            .map(entry::limit_of_nodes)
+            .or_else(|| time_used_up.map(entry::limit_of_time))
+    }
+
+    /// The own solve of an entry has ended in this way. One that was cancelled meanwhile stays so.
+    pub fn solve_ended(&mut self, number: u64, kind: EndKind, reason: String, found: Found, now: u64) {
+        self.open.remove(&number);
+        if self.entries.get(&number).is_some_and(|entry| entry.state == State::Open) {
+            self.end(number, kind, reason, found, now);
+        }
+        self.open_next();
+    }
+
+    /// An entry cannot be solved, for this reason.
+    pub fn fail(&mut self, number: u64, reason: String, now: u64) {
+        self.open.remove(&number);
+        if let Some(entry) = self.entries.get(&number).filter(|entry| !entry.has_ended()) {
+            let found = entry.found.clone();
+            self.end(number, EndKind::Failed, reason, found, now);
+        }
+        self.open_next();
+    }
+
+    /// Whether an entry has ended, and that is durable.
+    pub fn has_ended_for_good(&self, number: u64) -> bool {
+        let is_told = !self.untold.contains(&number);
+        self.entries.get(&number).is_some_and(Entry::has_ended) && is_told
+    }
+
+    /// The numbers of the entries that a sweep is asked for.
+    pub fn asked_of(&self, sweep: &Sweep) -> Vec<u64> {
+        self.swept.get(sweep).into_iter().flatten().copied().collect()
+    }
+
+    /// The entries that have or are to get a solve of their own, and have not ended.
+    pub fn of_their_own(&self) -> impl Iterator<Item = u64> {
+        self.open.iter().copied().chain(self.promoted.iter().map(|&(_, number)| number))
+    }
+
+    /// Notes what the own solve of an entry has found so far, for those who ask.
+    pub fn note_found(&mut self, number: u64, found: Found) {
+        if let Some(entry) = self.entries.get_mut(&number).filter(|entry| entry.state == State::Open) {
+            entry.found = found;
+        }
+    }
+
+    /// A machine was found out or put out by hand: none of it comes back.
+    pub fn put_out(&mut self, identity: Identity, name: String) {
+        if !self.put_out.contains_key(&identity) {
+            self.record(QueueRecord::PutOut { identity, name });
+        }
+    }
+
+    /// Lets the machines come again whose workers had this name; how many there were.
+    pub fn reinstate(&mut self, name: &str) -> usize {
+        let of_name = self.put_out.iter().filter(|(_, of)| *of == name);
+        let machines: Vec<Identity> = of_name.map(|(identity, _)| identity.clone()).collect();
+        for identity in &machines {
+            self.record(QueueRecord::Reinstated { identity: identity.clone() });
+        }
+        machines.len()
+    }
+
+    /// Whether a machine must not come.
+    pub fn is_put_out(&self, identity: &Identity) -> bool {
+        self.put_out.contains_key(identity)
+    }
+
+    /// The names of the workers of machines that must not come.
+    pub fn names_put_out(&self) -> impl Iterator<Item = &str> {
+        self.put_out.values().map(String::as_str)
+    }
+
+    /// The records up to this number are durable: what they say may be told.
+    pub fn note_durable(&mut self, through: u64) {
+        self.durable = self.durable.max(through);
+        while let Some(first) = self.ending.first_entry().filter(|first| *first.key() <= through) {
+            let number = first.remove();
+            self.untold.remove(&number);
+            self.actions.push(QueueAction::Ended(number));
+        }
+    }
+
+    /// The records that make this queue of an empty one: what a snapshot holds.
+    pub fn records(&self) -> impl Iterator<Item = QueueRecord> {
+        let of_name = |(submission, &(first, count)): (&String, &(u64, u64))| {
+            let entries = (first..first + count).filter_map(|number| {
+                let entry = self.entries.get(&number)?;
+                Some(NumberedEntry { number, asked: entry.asked.clone(), at: entry.submitted })
+            });
+            QueueRecord::Submitted { submission: submission.clone(), entries: entries.collect() }
+        };
+        let submitted = self.submissions.iter().map(of_name);
+        let became = self.entries.iter().filter_map(|(&number, entry)| match &entry.end {
+            Some(end) => {
+                let (end, began) = (end.clone(), entry.began);
+                let found = entry.found.clone();
+                Some(QueueRecord::Ended { number, end, found, began })
+            }
+            None if entry.state == State::Open => Some(QueueRecord::Promoted {
+                number,
+                found: entry.found.clone(),
+                at: entry.began.unwrap_or(entry.submitted),
+            }),
+            None => None,
+        });
+        let put_out = self.put_out.iter().map(|(identity, name)| QueueRecord::PutOut {
+            identity: identity.clone(),
+            name: name.clone(),
+        });
+        submitted.chain(became).chain(put_out)
+    }
+
+    /// Ends an entry. That it has ended is told when it is durable.
+    fn end(&mut self, number: u64, kind: EndKind, reason: String, found: Found, now: u64) {
+        let entry = &self.entries[&number];
+        // A position that one search has answered was begun so long before.
+        let before = u64::try_from(found.search_time.as_millis()).unwrap_or(u64::MAX);
+        let has_begun = found.jobs > 0;
+        let began = entry.began.or_else(|| has_begun.then(|| now.saturating_sub(before)));
+        let end = End { kind, reason, at: now };
+        self.record(QueueRecord::Ended { number, end, found, began });
+        self.ending.insert(self.written, number);
+        self.untold.insert(number);
+    }
+
+    /// Numbers a record, has it written, and lets it count.
+    fn record(&mut self, record: QueueRecord) {
+        self.written += 1;
+        let record = Arc::new(record);
+        self.actions.push(QueueAction::Record { number: self.written, record: record.clone() });
+        self.apply(&record);
+    }
+
+    /// The one way in which the state of a queue changes, for records of now and of an earlier life.
+    fn apply(&mut self, record: &QueueRecord) {
+        match record {
+            QueueRecord::Submitted { submission, entries } => {
+                let first = entries.first().map_or(self.next, |entry| entry.number);
+                self.submissions.insert(submission.clone(), (first, entries.len() as u64));
+                for NumberedEntry { number, asked, at } in entries {
+                    self.next = self.next.max(number + 1);
+                    self.entries.insert(*number, Entry::new(asked.clone(), *at));
+                    self.count(State::Waiting, 1);
+                    if asked.certificate {
+                        self.promote(*number, *at);
+                    }
+                }
+            }
+            QueueRecord::Promoted { number, found, at } => {
+                self.leave_sweep(*number);
+                if let Some(entry) = self.entries.get_mut(number) {
+                    entry.found = found.clone();
+                    entry.swept = (found.nodes, found.search_time);
+                }
+                self.promote(*number, *at);
+            }
+            QueueRecord::Ended { number, end, found, began } => {
+                self.leave_sweep(*number);
+                let Some(entry) = self.entries.get_mut(number) else { return };
+                let (from, to) = (entry.state, end.kind.state());
+                self.promoted.remove(&(Reverse(entry.asked.priority), *number));
+                entry.state = to;
+                (entry.found, entry.began) = (found.clone(), *began);
+                entry.end = Some(end.clone());
+                self.count_move(from, to);
+                if self.open.contains(number) && end.kind == EndKind::Cancelled {
+                    self.actions.push(QueueAction::Close(*number));
+                }
+            }
+            QueueRecord::Reopened { number } => {
+                let Some(entry) = self.entries.get_mut(number) else { return };
+                let from = std::mem::replace(&mut entry.state, State::Waiting);
+                (entry.end, entry.found) = (None, Found::default());
+                let sweep = entry.sweep();
+                self.count_move(from, State::Waiting);
+                // The sweep that withdraws an answer searches the position again by itself.
+                self.swept.entry(sweep).or_default().insert(*number);
+            }
+            QueueRecord::PutOut { identity, name } => {
+                self.put_out.insert(identity.clone(), name.clone());
+            }
+            QueueRecord::Reinstated { identity } => {
+                self.put_out.remove(identity);
+            }
+        }
+    }
+
+    /// From now on the entry is for a solve of its own.
+    fn promote(&mut self, number: u64, at: u64) {
+        let Some(entry) = self.entries.get_mut(&number) else { return };
+        let from = std::mem::replace(&mut entry.state, State::Open);
+        entry.began.get_or_insert(at);
+        self.promoted.insert((Reverse(entry.asked.priority), number));
+        self.count_move(from, State::Open);
+    }
+
+    fn count(&mut self, state: State, by: i64) {
+        let count = self.counts.entry(state).or_default();
+        *count = count.saturating_add_signed(by);
+    }
+
+    fn count_move(&mut self, from: State, to: State) {
+        self.count(from, -1);
+        self.count(to, 1);
+    }
+
+    /// Asks sweeps for those of the entries that wait.
+    fn ask(&mut self, numbers: &[u64]) {
+        let mut asked: BTreeMap<Sweep, Vec<AskedPosition>> = BTreeMap::new();
+        for &number in numbers {
+            let Some(entry) = self.entries.get(&number) else { continue };
+            if entry.state != State::Waiting {
+                continue;
+            }
+            let most = entry.asked.most_nodes.unwrap_or(u64::MAX);
+            asked.entry(entry.sweep()).or_default().push(AskedPosition {
+                number,
+                moves: entry.asked.moves.clone(),
+                priority: entry.asked.priority,
+                budget: self.settings.sweep_nodes.min(most).max(1),
+            });
+        }
+        for (sweep, positions) in asked {
+            let numbers = positions.iter().map(|position| position.number);
+            self.swept.entry(sweep.clone()).or_default().extend(numbers);
+            self.actions.push(QueueAction::Ask { sweep, positions });
+        }
+    }
+
+    /// The entry is not asked for any more, because it has ended or gets a solve of its own.
+    fn leave_sweep(&mut self, number: u64) {
+        let Some(sweep) = self.entries.get(&number).map(Entry::sweep) else { return };
+        let Some(numbers) = self.swept.get_mut(&sweep) else { return };
+        if !numbers.remove(&number) {
+            return;
+        }
+        if numbers.is_empty() {
+            self.swept.remove(&sweep);
+            self.actions.push(QueueAction::EndSweep(sweep));
+        } else if self.entries[&number].state == State::Waiting {
+            self.actions.push(QueueAction::Drop { sweep, numbers: vec![number] });
+        }
+    }
+
+    /// Opens as many solves as there may be.
+    fn open_next(&mut self) {
+        while self.open.len() < self.settings.most_open
+            && let Some((_, number)) = self.promoted.pop_first()
+        {
+            self.open.insert(number);
+            self.actions.push(QueueAction::Open(number));
+        }
+    }
+}
+
+/// The sweep of entries of a game and a goal.
+fn sweep_of(spec: &jlpns_games::spec::GameSpec, goal: Option<Goal>) -> Sweep {
+    use jlpns_games::{Game, with_game};
+    let goal = with_game!(spec.game(), game => {
+        goal.map_or(String::new(), |goal| goal.display(game.scale()).to_string())
+    });
+    Sweep { spec: spec.as_str().to_owned(), goal }
+}
+
+#[cfg(test)]
+mod tests;

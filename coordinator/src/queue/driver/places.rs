@@ -1,0 +1,470 @@
+//! The solves of a queue that are open, each with its driver: sweeps, and entries' own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
+use jlpns_queue::shares::{Allotment, Shares, Taker};
+use jlpns_queue::{Queue, Sweep};
+use jlpns_solve::belief::Confirm;
+use jlpns_solve::{AskedPosition, Event, Order, PositionNews, Readiness, SolveStatus, WorkerId, WorkerInfo};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+
+use super::handle::{QueueCommand, QueueHandle};
+use super::workers::Worker;
+use crate::driver::{Driver, DriverCommand, DriverHandle};
+use crate::queue::opening::Opening;
+use crate::queue::stream::attach;
+
+/// A sweep is closed when it was asked for nothing for so long.
+const IDLE: Duration = Duration::from_secs(60);
+/// The numbers of sweeps begin here; those of entries' own solves are the numbers of the entries.
+const FIRST_SWEEP: u64 = 1 << 48;
+
+/// A driver that is about to run.
+pub struct OpenedDriver {
+    driver: Driver,
+    sweep: Option<Sweep>,
+}
+
+/// How a solve has ended.
+#[derive(Debug)]
+pub enum PlaceEnd {
+    /// That of an entry's own.
+    Solve {
+        /// How.
+        kind: EndKind,
+        /// Why, if it was stopped or failed.
+        reason: String,
+        /// With what.
+        found: Found,
+    },
+    /// A sweep that was closed.
+    Sweep,
+    /// It broke down.
+    Failed(String),
+}
+
+/// A solve that is open.
+pub(super) struct Place {
+    sweep: Option<Sweep>,
+    game: String,
+    has_long_jobs: bool,
+    handle: DriverHandle,
+    /// What the driver is told, in order: nothing waits for a driver that is busy.
+    commands: mpsc::UnboundedSender<DriverCommand>,
+    /// Dropped, it ends the driver.
+    stop: Option<oneshot::Sender<()>>,
+    /// Why it is stopped at its limit.
+    limit: Arc<OnceLock<String>>,
+    /// What the solve calls each worker, and its slots there.
+    workers: BTreeMap<WorkerId, (WorkerId, u32)>,
+    /// How many slots it can use.
+    wants: u32,
+    status: Option<SolveStatus>,
+    idle_since: Option<Instant>,
+}
+
+impl Place {
+    /// The entries that it works for.
+    pub fn entries(&self, number: u64, queue: &Queue) -> Vec<u64> {
+        match &self.sweep {
+            Some(sweep) => queue.asked_of(sweep),
+            None => vec![number],
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // A driver that is gone has ended.
+        let _ = self.commands.send(DriverCommand::Tell { event });
+    }
+
+    /// How many slots a tree of its own can use: as many as it has and one in four more if it uses those; else few
+    /// more than it uses.
+    fn note_status(&mut self, status: SolveStatus, slots: u32, most: u32) {
+        let leased = u32::try_from(status.leased).unwrap_or(u32::MAX);
+        self.wants = if leased >= slots { most } else { leased + 1 + leased / 4 };
+        self.status = Some(status);
+    }
+}
+
+/// All solves that are open, by their numbers.
+#[derive(Default)]
+pub(super) struct Places {
+    all: BTreeMap<u64, Place>,
+    /// The numbers of the sweeps that are open or about to be.
+    sweeps: BTreeMap<Sweep, u64>,
+    /// Those that are about to be opened, with the positions that came meanwhile.
+    opening: BTreeMap<u64, Vec<AskedPosition>>,
+    /// Sweeps that are asked again while they are being closed.
+    again: BTreeMap<Sweep, (Asked, Vec<AskedPosition>)>,
+    next_sweep: u64,
+    /// Seconds in searches of solves that have ended.
+    past_search: f64,
+}
+
+impl Places {
+    /// Asks a sweep for positions.
+    pub fn ask(
+        &mut self,
+        opening: &Arc<Opening>,
+        queue: &QueueHandle,
+        sweep: Sweep,
+        of: Asked,
+        positions: Vec<AskedPosition>,
+    ) {
+        if let Some(&number) = self.sweeps.get(&sweep) {
+            if let Some(early) = self.opening.get_mut(&number) {
+                early.extend(positions);
+            } else if let Some(place) = self.all.get_mut(&number) {
+                if place.stop.is_none() {
+                    let again = self.again.entry(sweep).or_insert((of, Vec::new()));
+                    again.1.extend(positions);
+                } else {
+                    place.idle_since = None;
+                    place.tell(Event::Asked { positions });
+                }
+            }
+            return;
+        }
+        self.next_sweep += 1;
+        let number = FIRST_SWEEP + self.next_sweep;
+        self.sweeps.insert(sweep.clone(), number);
+        self.opening.insert(number, Vec::new());
+        let (opening, queue) = (opening.clone(), queue.clone());
+        let (tidings, mut told) = mpsc::unbounded_channel::<PositionNews>();
+        let teller = queue.clone();
+        tokio::spawn(async move {
+            while let Some(news) = told.recv().await {
+                teller.send(QueueCommand::Tidings { news });
+            }
+        });
+        open(queue, number, move || {
+            let driver = opening.sweep(&sweep, &of, positions, tidings)?;
+            Ok(OpenedDriver { driver, sweep: Some(sweep) })
+        });
+    }
+
+    /// Tells a sweep that positions are not asked for any more.
+    pub fn drop_asked(&mut self, sweep: &Sweep, numbers: &[u64]) {
+        if let Some((_, again)) = self.again.get_mut(sweep) {
+            again.retain(|position| !numbers.contains(&position.number));
+        }
+        let Some(number) = self.sweeps.get(sweep) else { return };
+        if let Some(early) = self.opening.get_mut(number) {
+            early.retain(|position| !numbers.contains(&position.number));
+        }
+        if let Some(place) = self.all.get(number) {
+            place.tell(Event::Dropped { numbers: numbers.to_vec() });
+        }
+    }
+
+    /// Nothing is asked of a sweep any more; it stays for a while.
+    pub fn note_idle(&mut self, sweep: &Sweep) {
+        let Some(number) = self.sweeps.get(sweep) else { return };
+        if let Some(place) = self.all.get_mut(number) {
+            place.idle_since = Some(Instant::now());
+        }
+    }
+
+    /// Closes sweeps that were asked for nothing for long.
+    pub fn close_idle(&mut self) {
+        for place in self.all.values_mut() {
+            if place.idle_since.is_some_and(|since| since.elapsed() >= IDLE) {
+                place.stop = None;
+            }
+        }
+    }
+
+    /// Opens the solve of an entry's own.
+    pub fn open(&mut self, opening: &Arc<Opening>, queue: &QueueHandle, number: u64, asked: Asked) {
+        self.opening.insert(number, Vec::new());
+        let opening = opening.clone();
+        open(queue.clone(), number, move || {
+            Ok(OpenedDriver { driver: opening.solve(number, &asked)?, sweep: None })
+        });
+    }
+
+    /// A solve that could not be opened is not waited for.
+    pub fn forget(&mut self, number: u64) {
+        self.opening.remove(&number);
+    }
+
+    /// The entries that the solve with this number was to be for.
+    pub fn entries_of(&mut self, number: u64, queue: &Queue) -> Vec<u64> {
+        let sweep = self.sweeps.iter().find(|(_, of)| **of == number).map(|(sweep, _)| sweep.clone());
+        match sweep {
+            Some(sweep) => {
+                self.sweeps.remove(&sweep);
+                queue.asked_of(&sweep)
+            }
+            None => vec![number],
+        }
+    }
+
+    /// Runs a driver that was opened.
+    pub fn begin(
+        &mut self,
+        number: u64,
+        opened: OpenedDriver,
+        opening: &Arc<Opening>,
+        queue_handle: &QueueHandle,
+        queue: &Queue,
+    ) -> bool {
+        let OpenedDriver { driver, sweep } = opened;
+        let early = self.opening.remove(&number).unwrap_or_default();
+        let entry: Option<Entry> = queue.entry(number).cloned();
+        let (spec, has_long_jobs) = match (&sweep, &entry) {
+            (Some(sweep), _) => (sweep.spec.clone(), false),
+            (None, Some(entry)) => {
+                let proves = opening.template.belief.confirm == Confirm::Proof;
+                (entry.asked.spec.as_str().to_owned(), proves || entry.asked.certificate)
+            }
+            (None, None) => return false,
+        };
+        let game = spec.split(':').next().unwrap_or_default().to_owned();
+        let handle = driver.handle();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let limit: Arc<OnceLock<String>> = Arc::default();
+        let (commands, mut told) = mpsc::unbounded_channel();
+        let teller = handle.clone();
+        tokio::spawn(async move {
+            while let Some(command) = told.recv().await {
+                if teller.send(command).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let (is_sweep, reason) = (sweep.is_some(), limit.clone());
+        let (opening, queue_handle) = (opening.clone(), queue_handle.clone());
+        tokio::spawn(async move {
+            let run = driver.run(async {
+                // Stopping and dropping mean the same.
+                let _ = stopped.await;
+            });
+            // On a task of its own, so that a panic is an end like others.
+            let end = match (tokio::spawn(run).await, entry) {
+                (Err(error), _) => PlaceEnd::Failed(error.to_string()),
+                (Ok(Err(error)), _) => PlaceEnd::Failed(error.to_string()),
+                (Ok(Ok(_)), _) if is_sweep => PlaceEnd::Sweep,
+                (Ok(Ok(solve)), Some(entry)) => {
+                    let reason = reason.get().cloned();
+                    let end = move || opening.end_of(number, &entry, &solve, reason);
+                    match spawn_blocking(end).await {
+                        Ok((kind, reason, found)) => PlaceEnd::Solve { kind, reason, found },
+                        Err(error) => PlaceEnd::Failed(error.to_string()),
+                    }
+                }
+                (Ok(Ok(_)), None) => PlaceEnd::Sweep,
+            };
+            queue_handle.send(QueueCommand::Ended { number, end: Box::new(end) });
+        });
+        let place = Place {
+            idle_since: sweep.as_ref().filter(|it| queue.asked_of(it).is_empty()).map(|_| Instant::now()),
+            sweep,
+            game,
+            has_long_jobs,
+            handle,
+            commands,
+            stop: Some(stop),
+            limit,
+            workers: BTreeMap::new(),
+            wants: u32::MAX,
+            status: None,
+        };
+        if !early.is_empty() {
+            place.tell(Event::Asked { positions: early });
+        }
+        // It may have been cancelled while it was being opened.
+        let is_moot = place.sweep.is_none() && queue.entry(number).is_none_or(Entry::has_ended);
+        self.all.insert(number, place);
+        if is_moot {
+            self.stop_solve(number);
+        }
+        true
+    }
+
+    /// Takes the positions for which a sweep is to be opened again that has just been closed.
+    pub fn take_again(&mut self, place: &Place) -> Option<(Sweep, Asked, Vec<AskedPosition>)> {
+        let sweep = place.sweep.clone()?;
+        let (of, positions) = self.again.remove(&sweep)?;
+        Some((sweep, of, positions))
+    }
+
+    /// Removes one whose driver has ended.
+    pub fn remove(&mut self, number: u64) -> Option<Place> {
+        let place = self.all.remove(&number)?;
+        if let Some(sweep) = &place.sweep {
+            self.sweeps.remove(sweep);
+        }
+        self.past_search += place.status.as_ref().map_or(0.0, |status| status.search_seconds);
+        Some(place)
+    }
+
+    /// A worker takes part in a solve, with no slots yet.
+    pub fn attach(
+        &mut self,
+        number: u64,
+        id: WorkerId,
+        worker: &Worker,
+        queue: &QueueHandle,
+        is_stopping: Arc<AtomicBool>,
+    ) {
+        let Some(place) = self.all.get_mut(&number) else { return };
+        if place.workers.contains_key(&id) {
+            return;
+        }
+        let of_solve = place.handle.new_worker();
+        // Before the worker hears of it, so that what it says finds its way.
+        worker.route(number, place.handle.clone(), of_solve);
+        let to_worker = worker.stream().outbound.clone();
+        let connection = attach(id, number, to_worker, queue.clone(), is_stopping);
+        let info = WorkerInfo { slots: 0, ..worker.info.clone() };
+        // A driver that is gone has ended.
+        let _ = place.commands.send(DriverCommand::Join { worker: of_solve, info, connection });
+        if !worker.readiness().is_ready() {
+            let readiness = worker.readiness().clone();
+            place.tell(Event::Readiness { worker: of_solve, readiness });
+        }
+        place.workers.insert(id, (of_solve, 0));
+    }
+
+    /// The numbers of all that are open.
+    pub fn numbers(&self) -> Vec<u64> {
+        self.all.keys().copied().collect()
+    }
+
+    /// A worker has gone.
+    pub fn detach(&mut self, id: WorkerId) {
+        for place in self.all.values_mut() {
+            if let Some((worker, _)) = place.workers.remove(&id) {
+                let _ = place.commands.send(DriverCommand::Leave { worker });
+            }
+        }
+    }
+
+    /// A worker takes leases, or takes none.
+    pub fn tell_readiness(&self, id: WorkerId, readiness: &Readiness) {
+        for place in self.all.values() {
+            if let Some(&(worker, _)) = place.workers.get(&id) {
+                place.tell(Event::Readiness { worker, readiness: readiness.clone() });
+            }
+        }
+    }
+
+    /// Carries an order out in all solves.
+    pub async fn order(&self, name: &str, order: Order) {
+        for place in self.all.values() {
+            // One that has ended, or does not know it, has nothing to withdraw.
+            let _ = place.handle.order(name.to_owned(), order).await;
+        }
+    }
+
+    /// Tells each solve how many slots it has of each worker from now on.
+    pub fn allot(&mut self, allotment: &Allotment) {
+        for (&number, place) in &mut self.all {
+            let mut changes = Vec::new();
+            for (&id, (worker, slots)) in &mut place.workers {
+                let allotted = allotment.get(&(id, number)).copied().unwrap_or(0);
+                if std::mem::replace(slots, allotted) != allotted {
+                    changes.push(Event::Allotted { worker: *worker, slots: allotted });
+                }
+            }
+            // Less first: no worker gets more than it has.
+            changes.into_iter().for_each(|event| place.tell(event));
+        }
+    }
+
+    /// What takes slots, and how many it can use.
+    pub fn takers(&self, queue: &Queue, slots: u32) -> Vec<Taker> {
+        let weights: BTreeMap<&Sweep, (usize, u32)> =
+            queue.sweeps().map(|(sweep, many, weight)| (sweep, (many, weight))).collect();
+        let taker = |(&id, place): (&u64, &Place)| {
+            let (weight, wants) = match &place.sweep {
+                // Each position is one job, and a second one where it is to be confirmed.
+                Some(sweep) => match weights.get(sweep) {
+                    Some(&(many, weight)) => {
+                        (weight, u32::try_from(2 * many).unwrap_or(u32::MAX).min(slots))
+                    }
+                    None => (1, 0),
+                },
+                None => (queue.entry(id).map_or(1, |e| e.asked.priority), place.wants.min(slots)),
+            };
+            let wants = if place.stop.is_some() { wants } else { 0 };
+            let (game, has_long_jobs) = (place.game.clone(), place.has_long_jobs);
+            Taker { id, weight, wants, game, has_long_jobs }
+        };
+        self.all.iter().map(taker).collect()
+    }
+
+    /// Asks all solves how far they are; gives what those of entries' own say.
+    pub async fn solve_statuses(&mut self, shares: &Shares, slots: u32) -> Vec<(u64, SolveStatus)> {
+        let mut told = Vec::new();
+        for (&number, place) in &mut self.all {
+            match place.handle.status().await {
+                Ok(status) => {
+                    if place.sweep.is_none() {
+                        told.push((number, status.clone()));
+                    }
+                    place.note_status(status, shares.slots_of(number), slots);
+                }
+                // It has ended, and makes its certificate perhaps.
+                Err(_) => place.wants = 0,
+            }
+        }
+        told
+    }
+
+    /// What the solves have last said.
+    pub fn statuses(&self) -> impl Iterator<Item = &SolveStatus> {
+        self.all.values().filter_map(|place| place.status.as_ref())
+    }
+
+    /// Seconds in searches of this process's solves.
+    pub fn search_seconds(&self) -> f64 {
+        self.past_search + self.statuses().map(|status| status.search_seconds).sum::<f64>()
+    }
+
+    /// Stops the solve of an entry's own.
+    pub fn stop_solve(&mut self, number: u64) {
+        if let Some(place) = self.all.get_mut(&number) {
+            place.stop = None;
+        }
+    }
+
+    /// The same, because it has come to a limit.
+    pub fn stop_at_limit(&mut self, number: u64, reason: String) {
+        if let Some(place) = self.all.get_mut(&number) {
+            // The first limit counts.
+            let _ = place.limit.set(reason);
+            place.stop = None;
+        }
+    }
+
+    /// Stops all of them.
+    pub fn stop_all(&mut self) {
+        self.all.values_mut().for_each(|place| place.stop = None);
+    }
+
+    /// Whether a driver still runs.
+    pub fn are_running(&self) -> bool {
+        !self.all.is_empty()
+    }
+}
+
+/// Opens a solve on a thread that may wait for the disk, and tells the queue.
+fn open(
+    queue: QueueHandle,
+    number: u64,
+    open: impl FnOnce() -> anyhow::Result<OpenedDriver> + Send + 'static,
+) {
+    tokio::spawn(async move {
+        let opened = spawn_blocking(open).await;
+        let opened = opened.unwrap_or_else(|error| Err(anyhow::anyhow!("{error}")));
+        queue.send(QueueCommand::Opened { number, driver: Box::new(opened) });
+    });
+}

@@ -1,0 +1,178 @@
+//! Solves of a queue: each begins in a directory of its own, or goes on there, and has a driver of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use jlpns_queue::Sweep;
+use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
+use jlpns_search::Algorithm;
+use jlpns_solve::belief::Confirm;
+use jlpns_solve::{AskedPosition, PositionNews, Solve, SolveSettings};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::cli::certificate_of_entry;
+use crate::driver::{Driver, DriverConfig};
+use crate::proofs::ProofFolder;
+use crate::recorder::{OtherProcess, take_up};
+
+/// The folders of the queue's directory.
+const SWEEPS: &str = "sweeps";
+const SOLVES: &str = "solves";
+const CERTIFICATES: &str = "certificates";
+
+/// How the solves of a queue are opened.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The directory of the queue.
+    pub directory: PathBuf,
+    /// The name of the queue, which the names of its solves begin with.
+    pub queue_id: String,
+    /// How each is solved: the game, the moves and the goal are those of the entry.
+    pub template: SolveSettings,
+    /// Whether another process that has the journals open is to stop.
+    pub other: OtherProcess,
+}
+
+impl Opening {
+    /// The name of the solve of an entry's own.
+    pub fn id_of_solve(&self, number: u64) -> String {
+        format!("{}-{number}", self.queue_id)
+    }
+
+    /// The name of a sweep.
+    pub fn id_of_sweep(&self, sweep: &Sweep) -> String {
+        // It is an address within one coordinator, of at most 64 characters.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in sweep.spec.bytes().chain([0]).chain(sweep.goal.bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        format!("{}-sweep-{hash:016x}", self.queue_id)
+    }
+
+    /// Begins a sweep, or goes on with it.
+    pub fn sweep(
+        &self,
+        sweep: &Sweep,
+        of: &Asked,
+        positions: Vec<AskedPosition>,
+        tidings: UnboundedSender<PositionNews>,
+    ) -> anyhow::Result<Driver> {
+        let id = self.id_of_sweep(sweep);
+        let name = id.rsplit('-').next().unwrap_or("sweep").to_owned();
+        let settings = SolveSettings {
+            spec: of.spec.clone(),
+            goal: of.goal,
+            // The fastest of all where one search is to answer all.
+            sub_search: Algorithm::AlphaBeta,
+            growth: None,
+            positions: Some(positions),
+            ..self.template.clone()
+        };
+        let directory = self.directory.join(SWEEPS).join(name);
+        Ok(self.driver(&directory, id, settings)?.telling(tidings))
+    }
+
+    /// Begins the solve of an entry's own, or goes on with it.
+    pub fn solve(&self, number: u64, asked: &Asked) -> anyhow::Result<Driver> {
+        let mut settings = SolveSettings {
+            spec: asked.spec.clone(),
+            moves: asked.moves.clone(),
+            goal: asked.goal,
+            ..self.template.clone()
+        };
+        if asked.certificate {
+            settings.belief.confirm = Confirm::Proof;
+        }
+        self.driver(&self.directory_of_solve(number), self.id_of_solve(number), settings)
+    }
+
+    fn directory_of_solve(&self, number: u64) -> PathBuf {
+        self.directory.join(SOLVES).join(number.to_string())
+    }
+
+    fn driver(
+        &self,
+        directory: &Path,
+        id: String,
+        settings: SolveSettings,
+    ) -> anyhow::Result<Driver> {
+        let shown = || format!("cannot use {}", directory.display());
+        fs::create_dir_all(directory).with_context(shown)?;
+        let mut config = DriverConfig::new(settings.spec.to_string());
+        config.heartbeat_interval = settings.lease_length / super::driver::HEARTBEATS;
+        let spec = settings.spec.clone();
+        let wants_proofs = settings.belief.confirm == Confirm::Proof;
+        let taken = take_up(directory, self.other, id, settings).with_context(shown)?;
+        for repair in &taken.repairs {
+            tracing::warn!("{repair}");
+        }
+        config.solve_id = taken.solve_id;
+        let proofs = wants_proofs.then(|| ProofFolder::beside_journal(spec, directory));
+        let proofs = proofs.transpose().with_context(shown)?.map(Arc::new);
+        Ok(Driver::with_proofs(taken.solve, Some(taken.recorder), proofs, config))
+    }
+
+    /// How the solve of an entry's own has ended; with the certificate, if one is asked for, which takes its time.
+    pub fn end_of(
+        &self,
+        number: u64,
+        entry: &Entry,
+        solve: &Solve,
+        stopped: Option<String>,
+    ) -> (EndKind, String, Found) {
+        let mut found = found_of(solve, entry);
+        let Some(end) = solve.end() else {
+            let reason = stopped.unwrap_or_else(|| "it was stopped".to_owned());
+            return (EndKind::Stopped, reason, found);
+        };
+        found.bounds = Some(end.bounds);
+        if !entry.asked.certificate {
+            return (EndKind::Solved, String::new(), found);
+        }
+        match self.certificate(number, solve) {
+            Ok(made) => {
+                found.certificate = made;
+                (EndKind::Solved, String::new(), found)
+            }
+            Err(error) => {
+                let reason = format!("its certificate could not be made: {error:#}");
+                (EndKind::Failed, reason, found)
+            }
+        }
+    }
+
+    /// The file of the certificate, within the directory of the queue, and its SHA-256. None where the answer is clear
+    /// without a move.
+    fn certificate(
+        &self,
+        number: u64,
+        solve: &Solve,
+    ) -> anyhow::Result<Option<(String, String)>> {
+        let folder = self.directory.join(CERTIFICATES);
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot use {}", folder.display()))?;
+        let name = format!("{number}.certificate");
+        let spec = solve.settings().spec.clone();
+        let proofs = ProofFolder::beside_journal(spec, &self.directory_of_solve(number))?;
+        let made = certificate_of_entry(&folder.join(&name), solve, &proofs)?;
+        Ok(made.map(|sha256| (format!("{CERTIFICATES}/{name}"), sha256)))
+    }
+}
+
+/// What is known of an entry by its own solve, with what the search before it took.
+pub(super) fn found_of(solve: &Solve, entry: &Entry) -> Found {
+    let status = solve.status(std::time::Duration::ZERO);
+    let (nodes, time) = entry.swept;
+    let best_move = solve.best_move();
+    Found {
+        bounds: Some(solve.proved().bounds),
+        best_move,
+        nodes: status.nodes.saturating_add(nodes),
+        jobs: status.jobs + u64::from(nodes > 0),
+        search_time: solve.search_time() + time,
+        claims: status.answer_claims.map(|claims| (claims, status.answer_confirmed.unwrap_or(0))),
+        certificate: None,
+    }
+}

@@ -1,0 +1,151 @@
+//! One worker's stream, which carries the messages of all solves: those that come in go to the driver of the solve that
+//! they are about, and those of the drivers go out under the numbers of their solves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jlpns_admission::WorkerPermit;
+use jlpns_proto::convert::label;
+use jlpns_proto::v1;
+use jlpns_proto::v1::coordinator_message::Kind as ToWorker;
+use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_solve::{Readiness, WorkerId};
+use tokio::sync::{mpsc, oneshot, watch};
+use tonic::{Code, Status, Streaming};
+
+use super::driver::{QueueCommand, QueueHandle};
+use crate::driver::{DriverHandle, MESSAGES, Outbound, WorkerStream};
+use crate::incoming_certificates::Certificates;
+use crate::service::{command, invalid, next_message, readiness};
+
+/// The solves that a worker takes part in, by their numbers, with what each calls the worker.
+pub(super) type Routes = Arc<BTreeMap<u64, (DriverHandle, WorkerId)>>;
+
+/// Hands a worker's messages to the drivers of the solves that they are about, until its stream ends, one of them is bad,
+/// or the worker is let go.
+pub(super) async fn listen(
+    worker: WorkerId,
+    mut inbound: Streaming<v1::WorkerMessage>,
+    outbound: Outbound,
+    mut closed: oneshot::Receiver<()>,
+    routes: watch::Receiver<Routes>,
+    queue: QueueHandle,
+    _permit: WorkerPermit,
+) {
+    let mut certificates: BTreeMap<u64, Certificates> = BTreeMap::new();
+    loop {
+        let message = tokio::select! {
+            biased;
+            _ = &mut closed => return,
+            () = outbound.closed() => break,
+            message = next_message(&mut inbound) => message,
+        };
+        let (solve, kind) = match message {
+            Ok(Some(message)) => message,
+            Ok(None) => break,
+            Err(status) => {
+                cut_off(worker, &outbound, status);
+                break;
+            }
+        };
+        let handed = if solve == 0 {
+            of_the_worker(worker, kind, &queue)
+        } else {
+            let route = routes.borrow().get(&solve).cloned();
+            // What is said of a solve that has ended changes nothing.
+            let Some((driver, id)) = route else { continue };
+            let certificates = certificates.entry(solve).or_default();
+            match command(id, kind, &driver, certificates).await {
+                Ok(Some(command)) => {
+                    // A driver that is gone has ended.
+                    let _ = driver.send(command).await;
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err(status) if status.code() == Code::Unavailable => Ok(()),
+                Err(status) => Err(status),
+            }
+        };
+        if let Err(status) = handed {
+            cut_off(worker, &outbound, status);
+            break;
+        }
+    }
+    queue.send(QueueCommand::Leave { worker });
+}
+
+/// What a worker says of itself, and of no solve.
+fn of_the_worker(
+    worker: WorkerId,
+    kind: FromWorker,
+    queue: &QueueHandle,
+) -> Result<(), Status> {
+    let FromWorker::Batch(batch) = kind else {
+        return Err(invalid("a second hello, or a certificate of no solve; say of which it is"));
+    };
+    label("batch.idle_reason", &batch.idle_reason).map_err(invalid)?;
+    let said: Option<Readiness> = readiness(&batch);
+    let v1::WorkerBatch { renewals, progress, reports, declines, solved, .. } = batch;
+    let is_empty = renewals.is_empty()
+        && progress.is_empty()
+        && reports.is_empty()
+        && declines.is_empty()
+        && solved.is_empty();
+    if !is_empty {
+        return Err(invalid("a batch about leases that names no solve; say of which it is"));
+    }
+    if let Some(readiness) = said {
+        queue.send(QueueCommand::Readiness { worker, readiness });
+    }
+    Ok(())
+}
+
+fn cut_off(worker: WorkerId, outbound: &Outbound, status: Status) {
+    tracing::warn!("{worker} is cut off: {}", status.message());
+    // A worker that does not read will not read this either.
+    let _ = outbound.try_send(Err(status));
+}
+
+/// What a driver gets as the stream to a worker: its messages go out under the number of its solve. When the driver drops
+/// it, the worker is let go.
+pub(super) fn attach(
+    worker: WorkerId,
+    solve: u64,
+    to_worker: Outbound,
+    queue: QueueHandle,
+    is_stopping: Arc<AtomicBool>,
+) -> WorkerStream {
+    let (outbound, mut messages) = mpsc::channel(MESSAGES);
+    let (open, _) = oneshot::channel();
+    tokio::spawn(async move {
+        while let Some(message) = messages.recv().await {
+            let message = match message {
+                Ok(v1::CoordinatorMessage { kind: Some(kind), .. }) => kind,
+                Ok(_) => continue,
+                Err(status) => {
+                    let is_refused = status.code() == Code::PermissionDenied;
+                    let _ = to_worker.try_send(Err(status));
+                    queue.send(QueueCommand::Dismissed { worker, is_refused });
+                    return;
+                }
+            };
+            let kind = match message {
+                ToWorker::Welcome(welcome) => {
+                    let v1::Welcome { solve_id, spec, .. } = welcome;
+                    ToWorker::Begun(v1::SolveBegun { solve_id, spec })
+                }
+                // One solve of many is stopped: it is over for the worker, which stays.
+                ToWorker::Batch(batch) if batch.stopped && !is_stopping.load(Ordering::Relaxed) => {
+                    ToWorker::Over(v1::SolveOver { answer: "it was stopped".to_owned() })
+                }
+                other => other,
+            };
+            let message = v1::CoordinatorMessage { kind: Some(kind), solve };
+            if to_worker.send(Ok(message)).await.is_err() {
+                return;
+            }
+        }
+    });
+    WorkerStream { outbound, _open: open }
+}
