@@ -16,6 +16,11 @@ pub fn from_wire(status: v1::SolveStatus) -> SolveStatus {
     SolveStatus::of_message(status)
 }
 
+/// The state of a worker from a message.
+pub fn worker_from_wire(status: v1::WorkerStatus) -> WorkerStatus {
+    WorkerStatus::of_message(status)
+}
+
 /// A type of the core that has the fields of a message.
 trait SameFields {
     type Message;

@@ -45,8 +45,9 @@ pub const COMMON_KEYS: [&str; 14] = [
 ];
 
 /// The tables of the file: one for each command of `jlpns`, and one for `jlpns-worker`.
-pub const TABLES: [&str; 20] = [
+pub const TABLES: [&str; 25] = [
     "bench",
+    "cancel",
     "certify",
     "completions",
     "config",
@@ -57,13 +58,17 @@ pub const TABLES: [&str; 20] = [
     "man",
     "moves",
     "plan",
+    "queue",
+    "results",
     "resume",
     "search",
     "serve",
     "simulate",
     "solve",
     "status",
+    "submit",
     "verify",
+    "wait",
     "worker",
     "workers",
 ];

@@ -10,7 +10,7 @@ use toml::Value;
 const PREFIX: &str = "JLPNS_";
 
 /// Flags that give an order, which is typed each time: it is no setting.
-const ORDERS: [&str; 3] = ["drain", "kick", "reinstate"];
+const ORDERS: [&str; 4] = ["cancel_all", "drain", "kick", "reinstate"];
 
 /// The key of a flag in the configuration file: its long name. An argument without a flag has one if it has an
 /// environment variable. What asks for help, names the file or gives an order has none.

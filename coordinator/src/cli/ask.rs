@@ -1,16 +1,16 @@
-//! One question to a running coordinator.
+//! Questions to a running coordinator, and streams of answers.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
 use jlpns_link::causes::with_causes;
 use jlpns_link::connect::{Connector, TokenChannel};
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_link::distrust::{Distrust, lost};
 use jlpns_link::whereabouts::Whereabouts;
-use tonic::{Response, Status};
+use tokio::time::timeout;
+use tonic::{Code, Response, Status, Streaming};
 
 use super::{CommandError, values};
 
@@ -46,7 +46,81 @@ pub struct Coordinator {
     place: Whereabouts,
 }
 
-fn find(
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum NoAnswer {
+    /// No connection came about.
+    #[error("no coordinator can be reached at {name}: {why}")]
+    Unreached {
+        /// The coordinator, as it was named.
+        name: String,
+        /// What went wrong.
+        why: String,
+        /// Whether trying again may help.
+        may_pass: bool,
+    },
+    /// The connection was lost after something had been asked.
+    #[error("no coordinator can be reached at {name}: {why}")]
+    Lost {
+        /// The coordinator, as it was named.
+        name: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// It took too long.
+    #[error("the coordinator at {name} gave no answer in {limit:?}")]
+    Late {
+        /// The coordinator, as it was named.
+        name: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// The coordinator does not want to answer.
+    #[error("the coordinator at {name} refused to answer: {why}")]
+    Refused {
+        /// The coordinator, as it was named.
+        name: String,
+        /// The kind of refusal.
+        code: Code,
+        /// In the coordinator's words.
+        why: String,
+    },
+}
+
+impl NoAnswer {
+    /// Whether there may be an answer to the same question a little later.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            NoAnswer::Unreached { may_pass, .. } => *may_pass,
+            NoAnswer::Lost { .. } | NoAnswer::Late { .. } => true,
+            NoAnswer::Refused { code, .. } => *code == Code::Unavailable,
+        }
+    }
+}
+
+/// Answers that come one after the other.
+pub struct Answers<'a, T> {
+    coordinator: &'a Coordinator,
+    stream: Streaming<T>,
+    /// The connection, which is there as long as somebody holds it.
+    _line: TokenChannel,
+}
+
+impl<T> Answers<'_, T> {
+    /// The next answer, whenever it comes; none after the last.
+    pub async fn next(&mut self) -> Result<Option<T>, NoAnswer> {
+        self.stream.message().await.map_err(|status| self.coordinator.unanswered(&status))
+    }
+
+    /// The same of answers that are there already and only have to be sent.
+    pub async fn next_within(&mut self, limit: Duration) -> Result<Option<T>, NoAnswer> {
+        let name = self.coordinator.name.clone();
+        timeout(limit, self.next()).await.unwrap_or(Err(NoAnswer::Late { name, limit }))
+    }
+}
+
+/// The coordinator at a URL or where a file says, with what the files of the flags hold.
+pub fn find(
     url: Option<&str>,
     file: Option<&Path>,
     credentials: &CredentialFlags,
@@ -94,32 +168,71 @@ impl Coordinator {
         &self.name
     }
 
+    /// Why a question or a stream that was under way has no answer.
+    fn unanswered(&self, status: &Status) -> NoAnswer {
+        let name = self.name.clone();
+        match status.source() {
+            // Errors of the connection have a cause, refusals have none.
+            Some(_) => NoAnswer::Lost { name, why: lost(status) },
+            None => {
+                NoAnswer::Refused { name, code: status.code(), why: status.message().to_owned() }
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<TokenChannel, NoAnswer> {
+        self.place.connect().await.map_err(|error| {
+            let distrust = Distrust::behind(&error);
+            NoAnswer::Unreached {
+                name: self.name.clone(),
+                why: distrust.map_or_else(|| with_causes(&error), Distrust::to_string),
+                may_pass: distrust.is_none(),
+            }
+        })
+    }
+
+    async fn answered<T>(
+        &self,
+        limit: Duration,
+        question: impl AsyncFnOnce(TokenChannel) -> Result<Response<T>, Status>,
+    ) -> Result<(TokenChannel, T), NoAnswer> {
+        let answer = async {
+            let line = self.connect().await?;
+            let response =
+                question(line.clone()).await.map_err(|status| self.unanswered(&status))?;
+            Ok::<(TokenChannel, T), NoAnswer>((line, response.into_inner()))
+        };
+        let late = || NoAnswer::Late { name: self.name.clone(), limit };
+        timeout(limit, answer).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    /// Connects and asks, within a runtime; both together may take `limit`.
+    pub async fn question<T>(
+        &self,
+        limit: Duration,
+        question: impl AsyncFnOnce(TokenChannel) -> Result<Response<T>, Status>,
+    ) -> Result<T, NoAnswer> {
+        self.answered(limit, question).await.map(|(_, answer)| answer)
+    }
+
+    /// Connects and asks for a stream of answers, within a runtime; both together may take `limit`. The answers may
+    /// take as long as they like.
+    pub async fn stream<T>(
+        &self,
+        limit: Duration,
+        question: impl AsyncFnOnce(TokenChannel) -> Result<Response<Streaming<T>>, Status>,
+    ) -> Result<Answers<'_, T>, NoAnswer> {
+        let (line, stream) = self.answered(limit, question).await?;
+        Ok(Answers { coordinator: self, stream, _line: line })
+    }
+
     /// Connects and asks; both together may take `limit`.
     pub fn ask<T>(
         &self,
         limit: Duration,
         question: impl AsyncFnOnce(TokenChannel) -> Result<Response<T>, Status>,
     ) -> anyhow::Result<T> {
-        let name = &self.name;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let answer = async {
-            let unreached = |why: String| anyhow!("no coordinator can be reached at {name}: {why}");
-            let line = self.place.connect().await.map_err(|error| {
-                unreached(
-                    Distrust::behind(&error)
-                        .map_or_else(|| with_causes(&error), Distrust::to_string),
-                )
-            })?;
-            let response = question(line).await.map_err(|status| match status.source() {
-                // Errors of the connection have a cause, refusals have none.
-                Some(_) => unreached(lost(&status)),
-                None => {
-                    anyhow!("the coordinator at {name} refused to answer: {}", status.message())
-                }
-            })?;
-            Ok(response.into_inner())
-        };
-        let in_time = runtime.block_on(async { tokio::time::timeout(limit, answer).await });
-        in_time.with_context(|| format!("the coordinator at {name} gave no answer in {limit:?}"))?
+        Ok(runtime.block_on(self.question(limit, question))?)
     }
 }

@@ -15,6 +15,7 @@
 //!   `verify`: `jlpns verify`, which checks one.
 //! - `status`, `workers` and `health`: `jlpns status` and so on, which `ask` a running
 //!   coordinator.
+//! - `queue`: `jlpns submit`, `queue`, `cancel`, `wait` and `results`, which are about the queue of a coordinator.
 //! - `listen_file`: where the coordinator says at which address it is.
 //! - `admission`: the flags that say which connections are admitted, and `keys`: `jlpns keys`, which makes what they name.
 //! - `launch`: `jlpns launch`, workers on other machines over ssh.
@@ -48,6 +49,7 @@ mod output;
 mod plan;
 mod positions;
 mod progress;
+mod queue;
 mod report;
 mod resume;
 mod search;
@@ -116,6 +118,16 @@ enum Command {
     Status(status::StatusFlags),
     /// List the workers of a running solve, or drain, put out or reinstate one
     Workers(workers::WorkersFlags),
+    /// Submit entries to the queue of a coordinator
+    Submit(queue::submit::SubmitFlags),
+    /// Show the queue of a coordinator
+    Queue(queue::show::QueueFlags),
+    /// Take entries out of the queue of a coordinator
+    Cancel(queue::cancel::CancelFlags),
+    /// Wait until entries of the queue of a coordinator have ended
+    Wait(queue::wait::WaitFlags),
+    /// Print what became of entries of the queue of a coordinator
+    Results(queue::results::ResultsFlags),
     /// Exit with 0 if a coordinator is serving, with 1 if not
     Health(health::HealthFlags),
     /// Make the token, the certificates and the keys of a lab
@@ -267,6 +279,11 @@ fn run_command(
         Command::Verify(arguments) => Ok(verify::run(&arguments)),
         Command::Status(flags) => status::run(&flags, games),
         Command::Workers(flags) => workers::run(&flags),
+        Command::Submit(flags) => queue::submit::run(&flags, games),
+        Command::Queue(flags) => queue::show::run(&flags),
+        Command::Cancel(flags) => queue::cancel::run(&flags),
+        Command::Wait(flags) => queue::wait::run(&flags),
+        Command::Results(flags) => queue::results::run(&flags),
         Command::Health(flags) => health::run(&flags),
         Command::Keys(flags) => keys::run(&flags),
         Command::Launch(flags) => launch::run(&flags),

@@ -107,8 +107,8 @@ fn default_job_nodes(sub_search: Algorithm) -> u64 {
     }
 }
 
-/// A new secret of a solve.
-fn random_secret() -> u128 {
+/// A new secret, of a solve or of what is submitted to a queue.
+pub fn random_secret() -> u128 {
     // Each has keys of its own, which come from the system.
     let [low, high] = [0, 1].map(|part: u64| u128::from(RandomState::new().hash_one(part)));
     (high << 64 | low).max(1)

@@ -11,7 +11,7 @@ use jlpns_games::{Game, Goal, Move, OutcomeScale};
 use jlpns_link::connect::AddressError;
 use jlpns_link::credentials::{CredentialFlags, Credentials};
 use jlpns_link::whereabouts::Whereabouts;
-use jlpns_proto::MAX_SLOTS;
+use jlpns_proto::{MAX_LABEL, MAX_PRIORITY, MAX_SLOTS};
 use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
@@ -234,6 +234,27 @@ pub fn cores() -> u32 {
 /// A number of nodes, from 1.
 pub fn node_count(text: &str) -> Result<u64, String> {
     whole(text, 1, u64::MAX)
+}
+
+/// The weight of an entry of a queue.
+pub fn priority(text: &str) -> Result<u32, String> {
+    whole(text, 1, MAX_PRIORITY)
+}
+
+/// How long an entry of a queue may be worked on.
+pub fn most_time(text: &str) -> Result<Duration, String> {
+    let time = duration(text).ok().filter(|time| time.as_millis() > 0);
+    time.ok_or_else(|| "write a length of time from 1ms to a year, such as 90s or 2h".to_owned())
+}
+
+/// What the submitter calls an entry of a queue.
+pub fn label(text: &str) -> Result<String, String> {
+    if text.chars().count() > MAX_LABEL || text.chars().any(char::is_control) {
+        return Err(format!(
+            "write at most {MAX_LABEL} characters, none of them a control character"
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 /// A finite number above 0.
