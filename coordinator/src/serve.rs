@@ -8,7 +8,8 @@ use std::time::Duration;
 use jlpns_admission::Admission;
 use jlpns_admission::check::Check;
 use jlpns_admission::incoming::Incoming;
-use jlpns_proto::v1::solver_server::SolverServer;
+use jlpns_proto::v1::queue_server::QueueServer;
+use jlpns_proto::v1::solver_server::{Solver, SolverServer};
 use jlpns_proto::{FILE_DESCRIPTOR_SET, MAX_MESSAGE_BYTES};
 use jlpns_solve::Solve;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -23,7 +24,9 @@ use tonic_health::server::health_reporter;
 use tonic_reflection::server as reflection;
 use tower::layer::util::{Identity, Stack};
 
-use crate::driver::{Driver, DriverError, DriverHandle};
+use crate::driver::{Driver, DriverError};
+use crate::queue::driver::{QueueDriver, QueueError};
+use crate::queue::service::QueueService;
 use crate::service::SolverService;
 
 /// How often a silent connection is tried, and how long the answer may take: what finds out that
@@ -135,7 +138,8 @@ async fn serve_through<IO>(
 where
     IO: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
-    let services = services(driver.handle(), admission).await?;
+    let solver = SolverService::new(driver.handle()).behind(admission.clone());
+    let services = services(solver, None, admission).await?;
     let (stop, stopped) = oneshot::channel::<()>();
     let mut server = JoinSet::new();
     server.spawn(services.serve_with_incoming_shutdown(connections, async {
@@ -155,16 +159,69 @@ where
     Ok(Served { solve, late: LateWorkers { server, stop } })
 }
 
-/// The solver with health and reflection beside it, behind the check of each request.
-async fn services(
-    driver: DriverHandle,
+/// Why serving a queue ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeQueueError {
+    /// On the side of the network.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The queue cannot go on.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+}
+
+/// Serves a queue on a TCP listener, for the requests that `admission` admits, until `shutdown` is there.
+pub async fn serve_queue(
+    admission: Admission,
+    listener: TcpListener,
+    queue: QueueDriver,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), ServeQueueError> {
+    let admission = Arc::new(admission);
+    let connections = Incoming::new(listener, admission.clone());
+    let service = QueueService::new(queue.handle(), admission.clone());
+    let services = services(service.clone(), Some(service), admission).await?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mut server = JoinSet::new();
+    server.spawn(services.serve_with_incoming_shutdown(connections, async {
+        // Stopping and dropping mean the same.
+        let _ = stopped.await;
+    }));
+    // A set of one, because dropping it ends the queue with this future.
+    let mut queues = JoinSet::new();
+    queues.spawn(queue.run(shutdown));
+    loop {
+        tokio::select! {
+            Some(ended) = queues.join_next() => {
+                ended.map_err(ServeError::from)??;
+                break;
+            }
+            // No more connections can come; those that are there go on.
+            Some(served) = server.join_next() => {
+                served.map_err(ServeError::from)?.map_err(ServeError::from)?;
+            }
+        }
+    }
+    let late = LateWorkers { server, stop };
+    Ok(late.answer_until(ready(())).await?)
+}
+
+/// The solver, and the queue if there is one, with health and reflection beside it, behind the check of each request.
+async fn services<S: Solver>(
+    solver: S,
+    queue: Option<QueueService>,
     admission: Arc<Admission>,
 ) -> Result<Router<Stack<Check, Identity>>, ServeError> {
-    let solver = SolverServer::new(SolverService::new(driver).behind(admission.clone()))
+    let solver = SolverServer::new(solver)
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
+    let queue = queue.map(|queue| {
+        QueueServer::new(queue)
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES)
+    });
     let (reporter, health) = health_reporter();
-    reporter.set_serving::<SolverServer<SolverService>>().await;
+    reporter.set_serving::<SolverServer<S>>().await;
     let described = || {
         reflection::Builder::configure()
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
@@ -178,6 +235,7 @@ async fn services(
         .http2_keepalive_timeout(Some(PING_TIMEOUT))
         .layer(Check::new(admission))
         .add_service(solver)
+        .add_optional_service(queue)
         .add_service(health)
         .add_service(described().build_v1()?)
         .add_service(described().build_v1alpha()?))

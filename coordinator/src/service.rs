@@ -282,6 +282,7 @@ fn checked(
     let findings = |findings: Option<v1::Findings>| {
         Findings::try_from(findings.ok_or(WireError::Missing("findings"))?)
     };
+    let said = readiness(&batch);
     let mut events = Vec::new();
     if !batch.renewals.is_empty() {
         let leases = batch.renewals.into_iter().map(LeaseId).collect();
@@ -297,7 +298,7 @@ fn checked(
     }
     // Before the reports: the slots that they free are not to be filled again.
     label("batch.idle_reason", &batch.idle_reason)?;
-    events.extend(readiness(&batch).map(|readiness| Event::Readiness { worker, readiness }));
+    events.extend(said.map(|readiness| Event::Readiness { worker, readiness }));
     for (report, proof) in batch.reports.into_iter().zip(proofs) {
         let (lease, findings) = (LeaseId(report.lease_id), findings(report.findings)?);
         let elapsed = in_range("report.elapsed_us", report.elapsed_us, 0, MAX_ELAPSED_US)?;

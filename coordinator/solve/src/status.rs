@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jlpns_games::Threshold;
+use jlpns_games::{Move, Threshold};
 use jlpns_search::Effort;
 use serde::{Deserialize, Serialize};
 

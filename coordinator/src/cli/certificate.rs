@@ -163,6 +163,23 @@ pub fn check(
     fs::remove_file(&unfinished).map_err(|error| refused(error.to_string()))
 }
 
+/// Makes the certificate of an entry of a queue whose own solve has ended; gives its SHA-256. None if there is nothing
+/// to certify.
+pub fn of_entry(
+    file: &Path,
+    solve: &Solve,
+    proofs: &ProofFolder,
+) -> anyhow::Result<Option<String>> {
+    let size = SizeFlags { minimize: false, compact: false };
+    let (threads, memory) = (super::values::cores(), MEMORY_OF_AN_ENTRY);
+    let known = Known { table: None, proofs: Some(proofs), threads, memory };
+    let made = make(file, size, solve, &known, &Progress::start())?;
+    Ok(made.map(|made| made.sha256))
+}
+
+/// The bytes that the certificate of an entry of a queue may take while it is made.
+const MEMORY_OF_AN_ENTRY: u64 = 1 << 30;
+
 /// Makes the certificate of a solve that has ended with an answer; none if there is nothing to certify.
 pub fn make(
     file: &Path,

@@ -5,7 +5,7 @@ use jlpns_solve::belief::{BeliefSettings, Confirm};
 use super::values;
 
 /// The flags of both commands.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct ConfirmFlags {
     /// What is made sure of before an answer counts: that all that it rests on was claimed by two
     /// machines, or searched again by the coordinator (answer); that a certificate shows each of it, made by

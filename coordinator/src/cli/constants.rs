@@ -6,7 +6,7 @@ use jlpns_search::search::{EPSILON, Growth};
 use super::values;
 
 /// The flags.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct ConstantFlags {
     /// Two-level searches: the size of the first level, in nodes, at which the second may have
     /// half as many [default: that of its paper: 1800000 for pn2, 450000 for pds-pn]

@@ -42,6 +42,12 @@ impl KeepingFlags {
         self.data.is_some()
     }
 
+    /// The directory of `--data`, and what becomes of another process that has the journal there open.
+    pub fn directory(&self) -> Option<(&Path, OtherProcess)> {
+        let other = if self.take_over { OtherProcess::Stops } else { OtherProcess::Keeps };
+        Some((self.data.as_deref()?, other))
+    }
+
     /// A driver for a new solve, or for the one in `--data`, which may have ended before.
     pub fn driver(&self, settings: SolveSettings) -> Result<Driver, CommandError> {
         let mut config = DriverConfig::new(settings.spec.to_string());

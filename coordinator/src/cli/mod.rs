@@ -27,6 +27,8 @@
 //! - `progress`: progress on stderr; `terminal`: the log, and the line of progress below it.
 //! - `interrupt`: what Ctrl-C and SIGTERM do.
 
+pub(crate) use certificate::of_entry as certificate_of_entry;
+
 mod admission;
 mod ask;
 mod bench;

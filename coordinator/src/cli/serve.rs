@@ -1,9 +1,12 @@
 //! `jlpns serve`: the coordinator of a cluster.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use jlpns_games::spec::Games;
+use jlpns_journal::JournalError;
+use jlpns_queue::QueueSettings;
 use jlpns_solve::belief::Confirm;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -20,7 +23,10 @@ use super::progress::Progress;
 use super::report::Report;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
-use crate::serve::{Served, serve_behind};
+use crate::driver::DriverConfig;
+use crate::queue::driver::{QueueConfig, QueueDriver, QueueError};
+use crate::queue::opening::{Opening, Template};
+use crate::serve::{Served, serve_behind, serve_queue};
 
 /// How long a coordinator stays whose solve had ended before: workers may be about to start, as in
 /// a cluster that is started whole.
@@ -28,6 +34,7 @@ const LINGER: Duration = Duration::from_secs(15);
 
 /// What `jlpns serve` is given.
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("spec", |spec| spec.required(false).required_unless_present("queue")))]
 pub struct ServeFlags {
     #[command(flatten)]
     settings: SettingsFlags,
@@ -87,7 +94,29 @@ pub struct ServeFlags {
     share: bool,
 
     #[command(flatten)]
+    queue: QueueFlags,
+
+    #[command(flatten)]
     admission: AdmissionFlags,
+}
+
+/// What a coordinator with many solves is given.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct QueueFlags {
+    /// Hold a queue of many solves instead of one: 'jlpns submit' says what is to be solved
+    #[arg(long, env = "JLPNS_QUEUE", requires = "data")]
+    #[arg(conflicts_with_all = ["spec", "score", "moves", "goal", "certificate", "share", "await_workers", "linger"])]
+    queue: bool,
+
+    /// With --queue: how many nodes the one search of a position may create before the position gets a solve of its own
+    #[arg(long, value_name = "N", default_value = "2000000", env = "JLPNS_SWEEP_NODES")]
+    #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
+    sweep_nodes: u64,
+
+    /// With --queue: how many solves of their own are open at a time; they share --memory
+    #[arg(long, value_name = "N", default_value = "4", env = "JLPNS_MOST_OPEN")]
+    #[arg(value_parser = values::slots, allow_hyphen_values = true)]
+    most_open: u32,
 }
 
 impl ServeFlags {
@@ -106,8 +135,74 @@ impl ServeFlags {
     }
 }
 
+/// Serves a queue until a signal comes.
+fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
+    let confirm = flags.confirm.confirm.unwrap_or(Confirm::Answer);
+    if confirm == Confirm::Proof {
+        return Err(CommandError::BadInput(
+            "'--confirm proof' does not go with '--queue': ask for a certificate with each entry that is \
+             to be proved ('jlpns submit --certificate')"
+                .to_owned(),
+        ));
+    }
+    let listen = values::look_up(&flags.listen)?;
+    let read = flags.admission.admission(&listen)?;
+    let interrupt = Interrupt::listen(None)?;
+    // It is not shown, but the log is written above it.
+    let _progress = Progress::start();
+    read.tell();
+    let most_open = flags.queue.most_open as usize;
+    let (memory, stall) = (flags.memory / most_open.max(1) as u64, flags.stall);
+    let (settings, confirmed) = (flags.settings.clone(), flags.confirm.clone());
+    let template = Template {
+        settings: Arc::new(move |spec| {
+            let mut settings = settings.of_game(spec, memory);
+            confirmed.apply(&mut settings.belief, confirm);
+            settings.leases_ahead = true;
+            settings.stall_after = stall;
+            settings.report_interval = settings.report_interval.min(stall / 4);
+            settings
+        }),
+        lease_length: flags.lease,
+        confirm,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // First, so that an address that is taken leaves the journal alone.
+    let listener = runtime
+        .block_on(TcpListener::bind(&listen.addresses[..]))
+        .with_context(|| format!("cannot listen on {listen}"))?;
+    let (directory, other) = flags.keeping.directory().expect("clap requires --data with --queue");
+    let queue_id = DriverConfig::new(String::new()).solve_id;
+    let opening = Opening { directory: directory.to_owned(), queue_id, template, other };
+    let config = QueueConfig {
+        opening,
+        settings: QueueSettings { sweep_nodes: flags.queue.sweep_nodes, most_open },
+        games: games.clone(),
+    };
+    runtime.block_on(async {
+        let queue = QueueDriver::open(config).map_err(|error| match error {
+            QueueError::Journal(
+                wrong @ (JournalError::OtherSolve { .. } | JournalError::OtherVersion { .. }),
+            ) => CommandError::BadInput(wrong.to_string()),
+            other => CommandError::Failed(other.into()),
+        })?;
+        let address = listener.local_addr()?;
+        // Not before: where the journal is another process's, so is the file.
+        let coordinator_file = flags.listen_file.write(read.scheme(), address)?;
+        info!("holding the queue in {}; listening on {}://{address}", directory.display(), read.scheme());
+        let served = serve_queue(read.admission, listener, queue, interrupt.asked()?).await;
+        drop(coordinator_file);
+        served.map_err(|error| CommandError::Failed(error.into()))?;
+        info!("all is in {}; the same command goes on from there", directory.display());
+        Ok(End::Solved)
+    })
+}
+
 /// Serves until the game is solved, or until a signal comes.
 pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
+    if flags.queue.queue {
+        return run_queue(flags, games);
+    }
     let mut settings = flags.settings.settings(flags.memory, flags.keeping.is_kept(), games)?;
     flags.certificate.check(&settings.spec)?;
     settings.leases_ahead = true;

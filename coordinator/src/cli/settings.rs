@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::{process, thread};
 
-use jlpns_games::spec::Games;
+use jlpns_games::spec::{GameSpec, Games};
 use jlpns_games::with_game;
 use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
@@ -34,7 +34,7 @@ const SUB_SEARCHES: [Algorithm; 9] = [
 ];
 
 /// The flags of both commands.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct SettingsFlags {
     #[command(flatten)]
     spec: SpecFlags,
@@ -133,9 +133,12 @@ impl SettingsFlags {
             let goal = values::goal(jlpns_games::Game::scale(game), self.goal.as_deref())?;
             (goal, values::moves(game, &self.moves)?)
         });
-        Ok(SolveSettings {
-            moves,
-            goal,
+        Ok(SolveSettings { moves, goal, ..self.of_game(spec, memory) })
+    }
+
+    /// The same of any game, for the value of its start.
+    pub fn of_game(&self, spec: GameSpec, memory: u64) -> SolveSettings {
+        SolveSettings {
             sub_search: self.sub_search,
             initialisation: self.init,
             knowledge: self.knowledge,
@@ -156,6 +159,6 @@ impl SettingsFlags {
             own_searches: thread::available_parallelism().map_or(1, usize::from),
             secret: random_secret(),
             ..SolveSettings::new(spec)
-        })
+        }
     }
 }

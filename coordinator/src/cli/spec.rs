@@ -18,7 +18,8 @@ pub enum Score {
 #[derive(Clone, Debug, clap::Args)]
 pub struct SpecFlags {
     /// The game
-    spec: String,
+    #[arg(required = true)]
+    spec: Option<String>,
 
     /// What counts: the game's own values, or who wins and on which move; a win is better the sooner it
     /// comes, a loss the later. 'distance' is the same as ':distance' at the end of SPEC
@@ -29,7 +30,8 @@ pub struct SpecFlags {
 impl SpecFlags {
     /// The game that is asked for.
     pub fn read(&self, games: &Games) -> Result<GameSpec, CommandError> {
-        self.score.of(values::spec(&self.spec, games)?)
+        let spec = self.spec.as_deref().unwrap_or_default();
+        self.score.of(values::spec(spec, games)?)
     }
 }
 

@@ -20,7 +20,7 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_queue::entry::Entry;
 use jlpns_queue::record::QueueRecord;
 use jlpns_queue::shares::{Shares, TERM};
-use jlpns_queue::{Queue, QueueAction, QueueSettings, Sweep};
+use jlpns_queue::{Queue, QueueAction, QueueSettings};
 use jlpns_solve::{Order, Refusal, WorkerId};
 use places::Places;
 use tokio::sync::mpsc;

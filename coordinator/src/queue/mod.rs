@@ -10,7 +10,7 @@
 
 pub mod driver;
 mod followers;
-mod opening;
+pub mod opening;
 pub mod service;
 mod stream;
 pub mod words;

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
+use jlpns_games::spec::GameSpec;
 use jlpns_queue::Sweep;
 use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
 use jlpns_search::Algorithm;
@@ -22,15 +24,35 @@ const SWEEPS: &str = "sweeps";
 const SOLVES: &str = "solves";
 const CERTIFICATES: &str = "certificates";
 
+/// How every solve of a queue goes about its work.
+#[derive(Clone)]
+pub struct Template {
+    /// The settings of a solve of a game.
+    pub settings: Arc<dyn Fn(GameSpec) -> SolveSettings + Send + Sync>,
+    /// How long a lease lasts without a heartbeat.
+    pub lease_length: Duration,
+    /// What must be confirmed before an answer counts.
+    pub confirm: Confirm,
+}
+
+impl Template {
+    fn of(&self, spec: &GameSpec) -> SolveSettings {
+        let mut settings = (self.settings)(spec.clone());
+        settings.lease_length = self.lease_length;
+        settings.belief.confirm = self.confirm;
+        settings
+    }
+}
+
 /// How the solves of a queue are opened.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Opening {
     /// The directory of the queue.
     pub directory: PathBuf,
     /// The name of the queue, which the names of its solves begin with.
     pub queue_id: String,
     /// How each is solved: the game, the moves and the goal are those of the entry.
-    pub template: SolveSettings,
+    pub template: Template,
     /// Whether another process that has the journals open is to stop.
     pub other: OtherProcess,
 }
@@ -62,13 +84,12 @@ impl Opening {
         let id = self.id_of_sweep(sweep);
         let name = id.rsplit('-').next().unwrap_or("sweep").to_owned();
         let settings = SolveSettings {
-            spec: of.spec.clone(),
             goal: of.goal,
             // The fastest of all where one search is to answer all.
             sub_search: Algorithm::AlphaBeta,
             growth: None,
             positions: Some(positions),
-            ..self.template.clone()
+            ..self.template.of(&of.spec)
         };
         let directory = self.directory.join(SWEEPS).join(name);
         Ok(self.driver(&directory, id, settings)?.telling(tidings))
@@ -77,10 +98,9 @@ impl Opening {
     /// Begins the solve of an entry's own, or goes on with it.
     pub fn solve(&self, number: u64, asked: &Asked) -> anyhow::Result<Driver> {
         let mut settings = SolveSettings {
-            spec: asked.spec.clone(),
             moves: asked.moves.clone(),
             goal: asked.goal,
-            ..self.template.clone()
+            ..self.template.of(&asked.spec)
         };
         if asked.certificate {
             settings.belief.confirm = Confirm::Proof;
@@ -163,7 +183,7 @@ impl Opening {
 
 /// What is known of an entry by its own solve, with what the search before it took.
 pub(super) fn found_of(solve: &Solve, entry: &Entry) -> Found {
-    let status = solve.status(std::time::Duration::ZERO);
+    let status = solve.status(Duration::ZERO);
     let (nodes, time) = entry.swept;
     let best_move = solve.best_move();
     Found {

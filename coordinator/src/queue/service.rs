@@ -60,7 +60,7 @@ impl Solver for QueueService {
         let (outbound, messages) = mpsc::channel(MESSAGES);
         let (open, closed) = oneshot::channel();
         let (routes, known) = watch::channel(Default::default());
-        let stream = NewStream { outbound: outbound.clone(), open, routes, id };
+        let stream = NewStream { outbound: outbound.clone(), _open: open, routes, id };
         self.queue.send(QueueCommand::Join { newcomer, stream });
         tokio::spawn(listen(id, inbound, outbound, closed, known, self.queue.clone(), permit));
         Ok(Response::new(ReceiverStream::new(messages)))

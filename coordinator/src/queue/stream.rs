@@ -116,7 +116,7 @@ pub(super) fn attach(
     queue: QueueHandle,
     is_stopping: Arc<AtomicBool>,
 ) -> WorkerStream {
-    let (outbound, mut messages) = mpsc::channel(MESSAGES);
+    let (outbound, mut messages) = mpsc::channel::<Result<v1::CoordinatorMessage, Status>>(MESSAGES);
     let (open, _) = oneshot::channel();
     tokio::spawn(async move {
         while let Some(message) = messages.recv().await {

@@ -58,7 +58,7 @@ pub(in crate::queue) struct NewStream {
     /// Where messages to the worker go.
     pub outbound: Outbound,
     /// Dropped when the worker is let go: what reads from it stops then.
-    pub open: oneshot::Sender<()>,
+    pub _open: oneshot::Sender<()>,
     /// Where what reads from it learns of solves.
     pub routes: watch::Sender<Routes>,
     /// Its connection.

@@ -221,7 +221,7 @@ impl Places {
         let (spec, has_long_jobs) = match (&sweep, &entry) {
             (Some(sweep), _) => (sweep.spec.clone(), false),
             (None, Some(entry)) => {
-                let proves = opening.template.belief.confirm == Confirm::Proof;
+                let proves = opening.template.confirm == Confirm::Proof;
                 (entry.asked.spec.as_str().to_owned(), proves || entry.asked.certificate)
             }
             (None, None) => return false,
