@@ -466,6 +466,7 @@ impl Queue {
                 self.promoted.remove(&(Reverse(entry.asked.priority), *number));
                 entry.state = to;
                 (entry.found, entry.began) = (found.clone(), *began);
+                entry.swept = (0, std::time::Duration::ZERO);
                 entry.end = Some(end.clone());
                 self.count_move(from, to);
                 if self.open.contains(number) && end.kind == EndKind::Cancelled {
@@ -475,7 +476,7 @@ impl Queue {
             QueueRecord::Reopened { number } => {
                 let Some(entry) = self.entries.get_mut(number) else { return };
                 let from = std::mem::replace(&mut entry.state, State::Waiting);
-                (entry.end, entry.found) = (None, Found::default());
+                (entry.end, entry.began, entry.found) = (None, None, Found::default());
                 let sweep = entry.sweep();
                 self.count_move(from, State::Waiting);
                 // The sweep that withdraws an answer searches the position again by itself.

@@ -3,6 +3,7 @@
 
 mod draining;
 mod many_outcomes;
+mod positions;
 mod proved;
 mod records;
 mod stragglers;
