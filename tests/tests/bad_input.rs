@@ -302,6 +302,10 @@ fn flags_of_a_worker() {
     }
     for bad in ["0", "-1", "soon", "", "10 parsecs"] {
         given(&["--give-up-after", bad], &["--give-up-after", "such as 90s, 10m or 2h"]);
+        given(&["--longest-job", bad], &["--longest-job", "such as 90s, 10m or 2h"]);
+    }
+    for bad in ["chess", "connect4:7x6", "", "connect4,"] {
+        given(&["--games", bad], &["--games", "connect4, woodpush"]);
     }
     for flag in ["--token-file", "--ca"] {
         given(&[flag, "/no/such/file"], &["/no/such/file cannot be read: No such file"]);

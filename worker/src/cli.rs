@@ -10,10 +10,11 @@ use std::{env, io, process};
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, FromArgMatches, Parser};
 use jiff::Zoned;
-use jlpns_games::spec::Games;
+use jlpns_games::spec::{GameFamily, Games};
 use jlpns_link::causes::with_causes;
 use jlpns_link::credentials::CredentialFlags;
 use jlpns_link::whereabouts::Whereabouts;
+use jlpns_proto::MAX_GAMES;
 use jlpns_search::sub_search::SubSearchesOf;
 use jlpns_shell::capacity;
 use jlpns_shell::common::CommonFlags;
@@ -23,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, warn};
 
-use crate::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, run_worker};
+use crate::client::{Backoff, JobsTaken, Wanted, WorkerConfig, WorkerEnd, run_worker};
 use crate::politeness::{Politeness, PolitenessFlags};
 use crate::{machine, systemd};
 
@@ -89,6 +90,16 @@ struct Arguments {
     #[arg(value_parser = duration, allow_hyphen_values = true)]
     give_up_after: Duration,
 
+    /// The games to take jobs of, such as connect4,woodpush [default: all]
+    #[arg(long, value_name = "GAMES", env = "JLPNS_GAMES", value_delimiter = ',')]
+    games: Vec<String>,
+
+    /// Take jobs of a queue that should take at most so long, such as 90s, 10m or 2h [default: as long as they
+    /// take]
+    #[arg(long, value_name = "DURATION", env = "JLPNS_LONGEST_JOB")]
+    #[arg(value_parser = duration, allow_hyphen_values = true)]
+    longest_job: Option<Duration>,
+
     #[command(flatten)]
     politeness: PolitenessFlags,
 
@@ -119,6 +130,26 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let read = seconds.ok().or_else(|| humantime::parse_duration(text).ok());
     read.filter(|read| !read.is_zero())
         .ok_or_else(|| "write a time, such as 90s, 10m or 2h".to_owned())
+}
+
+/// The names of games as specs begin with them, each once.
+fn games_taken(given: &[String], known: &Games) -> Result<Vec<String>, String> {
+    let mut taken = Vec::new();
+    for name in given {
+        let is_this = |game: &&GameFamily| game.name.eq_ignore_ascii_case(name.trim());
+        let Some(game) = known.families().iter().find(is_this) else {
+            let known: Vec<&str> = known.families().iter().map(|game| game.name).collect();
+            let known = known.join(", ");
+            return Err(format!("--games: there is no game '{name}'; this worker knows {known}"));
+        };
+        if !taken.iter().any(|other| other == game.name) {
+            taken.push(game.name.to_owned());
+        }
+    }
+    if taken.len() > MAX_GAMES {
+        return Err(format!("--games names {} games; it may name {MAX_GAMES}", taken.len()));
+    }
+    Ok(taken)
 }
 
 fn slots(text: &str) -> Result<u32, String> {
@@ -178,6 +209,8 @@ pub fn run(games: &Games) -> ExitCode {
         }
         (None, None) => refused(&NO_COORDINATOR),
     };
+    let takes = games_taken(&arguments.games, games).unwrap_or_else(|error| refused(&error));
+    let takes = JobsTaken { games: takes, longest: arguments.longest_job };
     let unknown = place.unknown_hosts();
     if let Some(last) = unknown.last()
         && unknown.len() == place.given_addresses()
@@ -192,7 +225,7 @@ pub fn run(games: &Games) -> ExitCode {
     for warning in warnings.into_iter().chain(unknown) {
         warn!("{warning}");
     }
-    match work(arguments, place, politeness, games.clone()) {
+    match work(arguments, takes, place, politeness, games.clone()) {
         Ok(WorkerEnd::SolveOver(_) | WorkerEnd::Drained) => ExitCode::SUCCESS,
         Ok(WorkerEnd::Aborted) => ExitCode::FAILURE,
         Err(error) => {
@@ -204,6 +237,7 @@ pub fn run(games: &Games) -> ExitCode {
 
 fn work(
     arguments: Arguments,
+    takes: JobsTaken,
     place: Whereabouts,
     politeness: Politeness,
     games: Games,
@@ -218,6 +252,7 @@ fn work(
         memory: arguments.memory.unwrap_or(MEMORY_OF_A_SLOT * u64::from(slots)),
         backoff: Backoff::default(),
         give_up_after: Some(arguments.give_up_after),
+        takes,
     };
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -252,4 +287,39 @@ fn work(
         });
         Ok(run_worker(config, Arc::new(SubSearchesOf(games)), place, wanted).await?)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_are_known_by_their_names() {
+        let taken = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|&name| name.to_owned()).collect();
+            games_taken(&given, &Games::built_in())
+        };
+        assert_eq!(taken(&[]), Ok(Vec::new()));
+        let both = vec!["woodpush".to_owned(), "connect4".to_owned()];
+        assert_eq!(taken(&["woodpush", " Connect4", "woodpush"]), Ok(both));
+        for bad in ["chess", "connect4:7x6", ""] {
+            let error = taken(&["connect4", bad]).expect_err(bad);
+            let sentence =
+                format!("--games: there is no game '{bad}'; this worker knows connect4, woodpush");
+            assert_eq!(error, sentence);
+        }
+    }
+
+    #[test]
+    fn which_jobs_are_taken_can_be_said_in_one_word_each() {
+        let words = ["jlpns-worker", "--games", "connect4,woodpush", "--longest-job", "90"];
+        let read = Arguments::try_parse_from(words).expect("good usage");
+        assert_eq!(read.games, ["connect4", "woodpush"]);
+        assert_eq!(read.longest_job, Some(Duration::from_secs(90)));
+        for bad in ["0", "soon", "-1"] {
+            let words = ["jlpns-worker", "--longest-job", bad];
+            let error = Arguments::try_parse_from(words).map(drop).expect_err(bad);
+            assert!(error.to_string().contains("such as 90s, 10m or 2h"), "{error}");
+        }
+    }
 }

@@ -3,11 +3,12 @@
 //! The searches run on threads of their own ([`slots`](crate::slots)); this task only carries
 //! messages, so heartbeats go out however busy the searches are. When the stream is lost the
 //! searches go on, and what they find is reported to the next stream of the same solve.
+//!
+//! A coordinator has one solve, or a queue of them. Of each solve the worker keeps its leases and its
+//! reports (`joined.rs`); the slots and the memory ([`games_at_hand`](crate::games_at_hand)) are for all.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{future, io};
 
@@ -15,20 +16,28 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use jlpns_link::causes::with_causes;
 use jlpns_link::connect::Connector;
 use jlpns_link::distrust::Distrust;
-use jlpns_proto::{MAX_REASON, v1};
 use jlpns_search::searcher::Searching;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use self::declines::DeclineReasons;
+pub use self::jobs_taken::JobsTaken;
+use self::joined::{BatchEntry, JoinedSolve};
 use self::patience::Patience;
+use self::solves::Solves;
 pub use self::wanted::Wanted;
-use crate::slots::{JoinedSolve, SlotEvent, SlotEventKind, Slots};
+use crate::games_at_hand::{GameAtHand, GamesAtHand};
+use crate::slots::{SlotEvent, Slots};
 
 mod declines;
+mod jobs_taken;
+mod joined;
 mod patience;
 mod session;
+mod solves;
+mod stream;
+mod take_up;
 mod wanted;
 
 /// What a worker is.
@@ -46,6 +55,8 @@ pub struct WorkerConfig {
     pub backoff: Backoff,
     /// How long it goes on trying when nothing is heard of the coordinator; `None` for ever.
     pub give_up_after: Option<Duration>,
+    /// Which jobs it takes.
+    pub takes: JobsTaken,
 }
 
 /// Waiting times that double from one failure to the next, each with up to as much again at
@@ -78,7 +89,7 @@ impl Backoff {
 /// How a worker's run ended well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkerEnd {
-    /// The coordinator said that the solve is over, with this answer.
+    /// The coordinator said that the solve is over, with this answer; or a queue that it is done.
     SolveOver(String),
     /// It was asked to drain, and has reported what it had.
     Drained,
@@ -98,6 +109,14 @@ pub enum WorkerError {
     /// The coordinator sent what this worker cannot make sense of.
     #[error("the coordinator sent a message that this worker cannot follow: {0}")]
     Confusing(String),
+    /// The coordinator's one solve is of a game that this worker takes no jobs of.
+    #[error("the coordinator solves {spec}, and this worker takes jobs of {games} only (--games)")]
+    NotTaken {
+        /// The spec of its game.
+        spec: String,
+        /// The games that are taken.
+        games: String,
+    },
     /// Nothing was heard of the coordinator for too long.
     #[error(
         "nothing was heard of the coordinator for {}, so this worker gives up; {reason}",
@@ -133,19 +152,18 @@ pub async fn run_worker(
         .map_err(|source| WorkerError::Threads { slots: config.slots, source })?;
     let mut aborted = wanted.clone();
     let give_up_after = config.give_up_after;
+    let games = GamesAtHand::new(searching, config.memory, config.slots);
     let mut client = Client {
         config,
-        searching,
+        games,
         slots,
         said,
         wanted,
         follows: Wanted::Work,
-        solve: None,
-        generation: 0,
+        solves: Solves::default(),
+        only: None,
         // Not 0, which stands for none.
         instance: RandomState::new().build_hasher().finish() | 1,
-        held: BTreeMap::new(),
-        unacknowledged: BTreeMap::new(),
         is_kept: false,
         patience: Patience::new(give_up_after),
         declines: DeclineReasons::default(),
@@ -173,40 +191,21 @@ async fn changed(
 /// A worker between and during its streams.
 struct Client {
     config: WorkerConfig,
-    searching: Arc<dyn Searching>,
+    games: GamesAtHand,
     slots: Slots,
     said: UnboundedReceiver<SlotEvent>,
     wanted: watch::Receiver<Wanted>,
     /// What it does of what is wanted.
     follows: Wanted,
-    solve: Option<Arc<JoinedSolve>>,
-    generation: u64,
+    solves: Solves,
+    /// The game of a coordinator with one solve, which has the number 0; `None` at a queue.
+    only: Option<Arc<GameAtHand>>,
     /// Tells this process from others of the same name.
     instance: u64,
-    /// The leases in the slots or before them.
-    held: BTreeMap<u64, HeldLease>,
-    /// Final reports that the coordinator has not acknowledged.
-    unacknowledged: BTreeMap<u64, FinalReport>,
-    /// Whether the solve is kept on disk, so that it may be resumed.
+    /// Whether the coordinator keeps its solves on disk, so that they may be resumed.
     is_kept: bool,
     patience: Patience,
     declines: DeclineReasons,
-}
-
-/// What a slot has found, until the coordinator has it.
-#[derive(Clone)]
-struct FinalReport {
-    report: v1::Report,
-    /// The certificate that belongs to it.
-    certificate: Option<Arc<[u8]>>,
-}
-
-/// A lease in a slot or before one.
-struct HeldLease {
-    /// When set, its search stops.
-    stop: Arc<AtomicBool>,
-    /// What it is for, to be told with its report.
-    subject: v1::Subject,
 }
 
 impl Drop for Client {
@@ -232,7 +231,7 @@ impl Client {
     async fn run(&mut self, connector: &impl Connector) -> Result<WorkerEnd, WorkerError> {
         let mut delays = self.config.backoff.begin();
         loop {
-            if self.follows.is_to_drain() && self.has_nothing_to_tell() {
+            if self.follows.is_to_drain() && self.solves.have_nothing_to_tell() {
                 return Ok(WorkerEnd::Drained);
             }
             let connected = tokio::select! {
@@ -267,7 +266,7 @@ impl Client {
                 },
             };
             if self.follows.is_to_drain() {
-                let lost = self.held.len() + self.unacknowledged.len();
+                let lost = self.solves.unreported();
                 warn!("{reason}; leaving with {lost} leases unreported");
                 return Ok(WorkerEnd::Drained);
             }
@@ -276,7 +275,7 @@ impl Client {
                 return Err(self.patience.given_up(reason));
             }
             if has_a_use && self.patience.is_over_at_last() {
-                let reports = self.held.len() + self.unacknowledged.len();
+                let reports = self.solves.unreported();
                 info!(
                     "this worker does not give up yet: it has {reports} reports of a solve that is \
                      kept, for the coordinator that resumes it"
@@ -297,7 +296,7 @@ impl Client {
 
     /// Whether there is something to tell that a coordinator which comes back has use for.
     fn has_a_use(&self) -> bool {
-        self.is_kept && !self.has_nothing_to_tell()
+        self.is_kept && !self.solves.have_nothing_to_tell()
     }
 
     /// Waits between two attempts; a wish to drain ends the wait, and so does news of where the coordinator is. Gives
@@ -324,13 +323,9 @@ impl Client {
         }
     }
 
-    fn has_nothing_to_tell(&self) -> bool {
-        self.held.is_empty() && self.unacknowledged.is_empty()
-    }
-
     /// Does what is wanted from now on.
     fn follow(&mut self, wanted: Wanted) {
-        let held = self.held.len();
+        let held: usize = self.solves.all().map(JoinedSolve::held).sum();
         match &wanted {
             Wanted::Work => info!("going on: leases are taken again"),
             Wanted::Pause(why) => {
@@ -348,57 +343,15 @@ impl Client {
     }
 
     fn stop_all(&self) {
-        for held in self.held.values() {
-            held.stop.store(true, Ordering::Relaxed);
-        }
+        self.solves.all().for_each(JoinedSolve::stop_all);
     }
 
-    /// Keeps what a slot said, and puts it into words for the coordinator; `None` if it is of a
-    /// solve that is gone.
-    fn note(&mut self, said: SlotEvent) -> Option<BatchEntry> {
-        if said.generation != self.generation {
-            return None;
-        }
-        let lease_id = said.lease;
-        Some(match said.what {
-            SlotEventKind::Progress(findings) => BatchEntry::Progress(v1::Progress {
-                lease_id,
-                findings: Some(v1::Findings::from(&findings)),
-            }),
-            SlotEventKind::Ended { findings, certificate, elapsed } => {
-                let held = self.held.remove(&lease_id);
-                let report = v1::Report {
-                    lease_id,
-                    findings: Some(v1::Findings::from(&findings)),
-                    elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
-                    subject: held.map(|held| held.subject),
-                    certificate_bytes: certificate.as_ref().map(|bytes| bytes.len() as u64),
-                };
-                let certificate = certificate.map(Arc::from);
-                let report = FinalReport { report, certificate };
-                self.unacknowledged.insert(lease_id, report.clone());
-                match report.certificate {
-                    Some(_) => BatchEntry::Proved(report),
-                    None => BatchEntry::Report(report.report),
-                }
-            }
-            SlotEventKind::Declined(reason) => {
-                let called_back = self.held.remove(&lease_id);
-                if !called_back.is_some_and(|held| held.stop.load(Ordering::Relaxed)) {
-                    self.declines.say(lease_id, &reason);
-                }
-                let reason = reason.chars().take(MAX_REASON).collect();
-                BatchEntry::Decline(v1::Decline { lease_id, reason })
-            }
-        })
+    /// Keeps what a slot said, and puts it into words for the coordinator, behind the number of its solve.
+    /// `None` if that solve is gone, or has not begun on the present stream: its reports are told when it
+    /// does.
+    fn note(&mut self, said: SlotEvent) -> Option<(u64, BatchEntry)> {
+        let solve = self.solves.of_generation(said.generation)?;
+        let entry = solve.note(said.lease, said.what, &mut self.declines);
+        Some((solve.number?, entry))
     }
-}
-
-/// What a slot said, in the words of the contract.
-enum BatchEntry {
-    Progress(v1::Progress),
-    Report(v1::Report),
-    /// A report with a certificate, which needs messages of its own.
-    Proved(FinalReport),
-    Decline(v1::Decline),
 }

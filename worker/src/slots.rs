@@ -1,7 +1,7 @@
 //! Slots: the threads that run the searches, one search at a time each.
 //!
-//! Leases wait in one queue; whichever slot is free takes the next. What the searches of one solve
-//! remember (the transposition table) is shared by all slots and kept from job to job.
+//! Leases of all solves wait in one queue; whichever slot is free takes the next. What the searches of
+//! a game remember (the transposition table) is shared by all slots and kept from job to job.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -12,29 +12,21 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use jlpns_certificate::{FoundByJob, run_job};
-use jlpns_games::spec::GameSpec;
 use jlpns_search::search::Observer;
-use jlpns_search::searcher::{STACK_BYTES, Searcher};
+use jlpns_search::searcher::STACK_BYTES;
 use jlpns_search::{Findings, Job};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// A solve that a worker takes part in.
-pub struct JoinedSolve {
-    /// The coordinator's name for it.
-    pub id: String,
-    /// Counts the solves that this worker has seen: two may have leases with the same number.
-    pub generation: u64,
-    /// The game.
-    pub spec: GameSpec,
-    /// What runs its searches.
-    pub searcher: Arc<dyn Searcher>,
-}
+use crate::games_at_hand::GameAtHand;
 
 /// A lease that waits for a slot.
 #[derive(Clone)]
 pub struct Task {
-    /// The solve.
-    pub solve: Arc<JoinedSolve>,
+    /// Of which solve of this worker, by the count of those that it has seen: two may have leases with
+    /// the same number.
+    pub generation: u64,
+    /// The game, and what runs its searches.
+    pub game: Arc<GameAtHand>,
     /// The lease.
     pub lease: u64,
     /// What to do.
@@ -108,10 +100,7 @@ fn run(tasks: &Mutex<mpsc::Receiver<Task>>, said: &UnboundedSender<SlotEvent>) {
         let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = next else { return };
         let what = work_on(&task, said);
-        if said
-            .send(SlotEvent { generation: task.solve.generation, lease: task.lease, what })
-            .is_err()
-        {
+        if said.send(SlotEvent { generation: task.generation, lease: task.lease, what }).is_err() {
             return;
         }
     }
@@ -123,7 +112,7 @@ fn work_on(task: &Task, said: &UnboundedSender<SlotEvent>) -> SlotEventKind {
     }
     let begun = Instant::now();
     let mut watch = SlotObserver { task, said, reported: begun };
-    let JoinedSolve { spec, searcher, .. } = &*task.solve;
+    let GameAtHand { spec, searcher } = &*task.game;
     let is_stopped = || task.stop.load(Ordering::Relaxed);
     let search =
         AssertUnwindSafe(|| run_job(spec, &**searcher, &task.job, &mut watch, &is_stopped));
@@ -157,7 +146,7 @@ impl Observer for SlotObserver<'_> {
         }
         if self.reported.elapsed() >= self.task.report_interval {
             let said = SlotEvent {
-                generation: self.task.solve.generation,
+                generation: self.task.generation,
                 lease: self.task.lease,
                 what: SlotEventKind::Progress(findings()),
             };

@@ -199,6 +199,13 @@ mod tests {
     }
 
     #[test]
+    fn which_jobs_are_taken_is_in_the_command() {
+        let text = unit(&["--games", "connect4,woodpush", "--longest-job", "10m"]).expect("a unit");
+        let flags = ["--games=connect4 \\", "--games=woodpush \\", "--longest-job=10m"];
+        assert_eq!(lines(&text, "--")[1..], flags);
+    }
+
+    #[test]
     fn the_memory_that_is_allowed_follows_from_the_flags() {
         let most = |words: &[&str]| {
             let text = unit(words).expect("a unit");

@@ -8,7 +8,7 @@ use jlpns_search::search::SearchSettings;
 use jlpns_search::sub_search::EmbeddedSubSearches;
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::belief::Confirm;
-use jlpns_worker::client::{Backoff, WorkerConfig};
+use jlpns_worker::client::{Backoff, JobsTaken, WorkerConfig};
 use tracing::info;
 
 use super::best_line::LineFlags;
@@ -82,6 +82,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
         memory,
         backoff: Backoff::default(),
         give_up_after: None,
+        takes: JobsTaken::default(),
     };
     // One thread is enough for the messages; the cores are for the slots.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -16,7 +16,7 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_search::{Algorithm, Initialisation};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{Solve, SolveSettings, SolveStatus};
-use jlpns_worker::client::{Backoff, WorkerConfig};
+use jlpns_worker::client::{Backoff, JobsTaken, WorkerConfig};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -60,6 +60,7 @@ pub fn worker_config(name: &str, slots: u32) -> WorkerConfig {
         memory: 64 << 20,
         backoff,
         give_up_after: None,
+        takes: JobsTaken::default(),
     }
 }
 

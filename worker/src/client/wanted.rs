@@ -38,6 +38,15 @@ impl Wanted {
         }
     }
 
+    /// Why a lease that comes now is declined; `None` if it is taken.
+    pub(super) fn why_none_is_taken(&self) -> Option<&'static str> {
+        match self {
+            Wanted::Work => None,
+            Wanted::Pause(_) => Some("the worker pauses"),
+            Wanted::Drain(_) | Wanted::Abort => Some("the worker is about to leave"),
+        }
+    }
+
     pub(super) fn is_to_drain(&self) -> bool {
         matches!(self, Wanted::Drain(_))
     }

@@ -15,7 +15,9 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_search::search::{EPSILON, Growth, Observer};
 use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
-use jlpns_worker::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, WorkerError, run_worker};
+use jlpns_worker::client::{
+    Backoff, JobsTaken, Wanted, WorkerConfig, WorkerEnd, WorkerError, run_worker,
+};
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -67,7 +69,12 @@ impl Solver for Puppet {
 
 impl Talk {
     pub async fn say(&self, kind: Out) {
-        let message = v1::CoordinatorMessage::from(kind);
+        self.say_of(0, kind).await;
+    }
+
+    /// Says something of the solve of a number.
+    pub async fn say_of(&self, solve: u64, kind: Out) {
+        let message = v1::CoordinatorMessage { kind: Some(kind), solve };
         self.outbound.send(Ok(message)).await.expect("the worker listens");
     }
 
@@ -75,9 +82,18 @@ impl Talk {
         self.outbound.send(Err(status)).await.expect("the worker listens");
     }
 
+    /// What the worker says of the only solve, or of itself.
     pub async fn hear(&mut self) -> In {
+        let (solve, kind) = self.hear_of().await;
+        assert_eq!(solve, 0, "{kind:?}");
+        kind
+    }
+
+    /// What the worker says, behind the number of the solve.
+    pub async fn hear_of(&mut self) -> (u64, In) {
         let message = self.inbound.message().await.expect("a sound stream");
-        message.expect("the stream goes on").kind.expect("a message is never empty")
+        let message = message.expect("the stream goes on");
+        (message.solve, message.kind.expect("a message is never empty"))
     }
 
     pub async fn hello(&mut self) -> v1::Hello {
@@ -89,16 +105,23 @@ impl Talk {
 
     /// The next batch that says more than that leases are renewed.
     pub async fn news(&mut self) -> v1::WorkerBatch {
+        let (solve, batch) = self.news_of().await;
+        assert_eq!(solve, 0, "{batch:?}");
+        batch
+    }
+
+    /// The same of any solve, behind its number.
+    pub async fn news_of(&mut self) -> (u64, v1::WorkerBatch) {
         loop {
-            match self.hear().await {
-                other @ (In::Hello(_) | In::Part(_)) => panic!("an unexpected {other:?}"),
-                In::Batch(batch) => {
+            match self.hear_of().await {
+                (_, other @ (In::Hello(_) | In::Part(_))) => panic!("an unexpected {other:?}"),
+                (solve, In::Batch(batch)) => {
                     let only_renewals = v1::WorkerBatch {
                         renewals: batch.renewals.clone(),
                         ..v1::WorkerBatch::default()
                     };
                     if batch != only_renewals {
-                        return batch;
+                        return (solve, batch);
                     }
                 }
             }
@@ -175,6 +198,24 @@ impl Searching for Patient {
     }
 }
 
+/// Makes such searches, and tells of which game and with how much memory.
+pub struct Told {
+    pub searching: Patient,
+    pub made: mpsc::UnboundedSender<(String, u64)>,
+}
+
+impl Searching for Told {
+    fn searcher(
+        &self,
+        spec: &GameSpec,
+        memory: u64,
+        slots: u32,
+    ) -> Result<Arc<dyn Searcher>, String> {
+        let _ = self.made.send((spec.to_string(), memory));
+        self.searching.searcher(spec, memory, slots)
+    }
+}
+
 impl Searcher for Patient {
     /// The number of nodes in the findings is the budget if the search ended by itself, else 0.
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String> {
@@ -200,6 +241,7 @@ impl Searcher for Patient {
 pub struct Stage {
     pub talks: mpsc::Receiver<Talk>,
     pub begun: mpsc::UnboundedReceiver<u64>,
+    pub made: mpsc::UnboundedReceiver<(String, u64)>,
     pub may_end: Arc<AtomicBool>,
     pub shutdown: watch::Sender<Wanted>,
     pub worker: JoinHandle<Result<WorkerEnd, WorkerError>>,
@@ -234,8 +276,13 @@ impl Gate {
 
 impl Stage {
     pub fn new(slots: u32) -> Stage {
+        Stage::taking(slots, JobsTaken::default())
+    }
+
+    /// A worker that takes such jobs only.
+    pub fn taking(slots: u32, takes: JobsTaken) -> Stage {
         let (pipe, pipes) = mpsc::channel::<DuplexStream>(1);
-        Stage::with(slots, pipe, pipes, Duration::from_micros(100), None)
+        Stage::with(slots, takes, pipe, pipes, Duration::from_micros(100), None)
     }
 
     /// A worker that gives up, and a gate: its connections come to the test, which passes them on or not.
@@ -243,13 +290,21 @@ impl Stage {
         let (pipe, connections) = mpsc::channel::<DuplexStream>(1);
         let (passed, pipes) = mpsc::channel::<DuplexStream>(1);
         (
-            Stage::with(1, pipe, pipes, Duration::from_secs(30), Some(give_up_after)),
+            Stage::with(
+                1,
+                JobsTaken::default(),
+                pipe,
+                pipes,
+                Duration::from_secs(30),
+                Some(give_up_after),
+            ),
             Gate { connections, passed },
         )
     }
 
     pub fn with(
         slots: u32,
+        takes: JobsTaken,
         pipe: mpsc::Sender<DuplexStream>,
         pipes: mpsc::Receiver<DuplexStream>,
         most: Duration,
@@ -262,7 +317,9 @@ impl Stage {
 
         let (to_begun, begun) = mpsc::unbounded_channel();
         let may_end = Arc::new(AtomicBool::new(false));
-        let searching = Arc::new(Patient { begun: to_begun, may_end: may_end.clone() });
+        let searching = Patient { begun: to_begun, may_end: may_end.clone() };
+        let (to_made, made) = mpsc::unbounded_channel();
+        let searching = Arc::new(Told { searching, made: to_made });
         let config = WorkerConfig {
             name: "hamlet".to_owned(),
             machine: "elsinore".to_owned(),
@@ -270,10 +327,11 @@ impl Stage {
             memory: 1 << 20,
             backoff: Backoff { first: Duration::from_micros(10), most },
             give_up_after,
+            takes,
         };
         let (shutdown, asked) = watch::channel(Wanted::Work);
         let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
-        Stage { talks, begun, may_end, shutdown, worker }
+        Stage { talks, begun, made, may_end, shutdown, worker }
     }
 
     pub async fn talk(&mut self) -> Talk {

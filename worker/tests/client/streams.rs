@@ -8,7 +8,7 @@ use jlpns_link::connect::Pipe;
 use jlpns_proto::v1::coordinator_message::Kind as Out;
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
-use jlpns_worker::client::{Backoff, Wanted, WorkerConfig, WorkerEnd, run_worker};
+use jlpns_worker::client::{Backoff, JobsTaken, Wanted, WorkerConfig, WorkerEnd, run_worker};
 use tokio::sync::{mpsc, watch};
 use tonic::Status;
 
@@ -306,7 +306,7 @@ async fn a_coordinator_that_makes_no_sense_is_left() {
         ),
         (
             Out::Welcome(v1::Welcome { protocol_version: 9, ..welcome("a") }),
-            "it speaks protocol version 9, this worker version 3; use the same release of both",
+            "it speaks protocol version 9, this worker version 4; use the same release of both",
         ),
         (
             Out::Welcome(v1::Welcome { spec: "chess:8x8".to_owned(), ..welcome("a") }),
@@ -340,6 +340,7 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
         memory: 1 << 20,
         backoff: Backoff { first: Duration::from_secs(3600), most: Duration::from_secs(3600) },
         give_up_after: None,
+        takes: JobsTaken::default(),
     };
     let (shutdown, asked) = watch::channel(Wanted::Work);
     let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
