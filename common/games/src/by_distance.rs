@@ -275,6 +275,54 @@ mod tests {
         }
     }
 
+    /// Whether all but the outcomes is as `game` tells it, along a line of play that takes the first move
+    /// in turn with the last.
+    fn is_as_told<G: Game>(game: &G) {
+        let by_distance = ByDistance::new(game.clone()).unwrap();
+        assert_eq!(by_distance.memory(), game.memory());
+        let small = by_distance.clone().with_memory(0);
+        assert_eq!(small.memory(), game.clone().with_memory(0).memory());
+        let (mut position, mut counted) = (game.start(), by_distance.start());
+        let mut played = 0;
+        while game.outcome(&position).is_none() {
+            let (mut moves, mut same) = (MoveList::new(), MoveList::new());
+            game.moves(&position, &mut moves);
+            by_distance.moves(&counted, &mut same);
+            assert_eq!(same, moves);
+            assert_eq!(by_distance.mobility(&counted), game.mobility(&position));
+            assert_eq!(by_distance.to_move(&counted), game.to_move(&position));
+            for &mv in &moves {
+                assert_eq!(by_distance.move_name(&counted, mv), game.move_name(&position, mv));
+                let mirrored = game.mirrored_move(&position, mv);
+                assert_eq!(by_distance.mirrored_move(&counted, mv), mirrored);
+            }
+            let shown = game.show(&position);
+            assert_eq!(by_distance.show(&counted), shown);
+            for (line, text) in shown.lines().enumerate() {
+                for character in 0..text.len() {
+                    let owner = game.piece_at(&position, line, character);
+                    assert_eq!(by_distance.piece_at(&counted, line, character), owner);
+                }
+            }
+            for text in ["1", "9", "s0", "s9", "p1", ""] {
+                let why = game.why_illegal(&position, text);
+                assert_eq!(by_distance.why_illegal(&counted, text), why, "{text}");
+            }
+            let mv = if played % 2 == 0 { moves[0] } else { moves[moves.len() - 1] };
+            game.play(&mut position, mv);
+            by_distance.play(&mut counted, mv);
+            played += 1;
+        }
+        let ending = by_distance.scale().ending(by_distance.outcome(&counted).unwrap()).unwrap();
+        assert!(ending.last_move().is_none_or(|last_move| last_move == played));
+    }
+
+    #[test]
+    fn all_but_the_outcomes_is_as_the_game_tells_it() {
+        is_as_told(&Connect4::<u64>::new(5, 4).unwrap());
+        is_as_told(&Woodpush::standard(8).unwrap());
+    }
+
     #[test]
     fn late_wins_are_not_told_apart() {
         let game = ByDistance::new(Connect4::<u64>::new(4, 3).unwrap()).unwrap();

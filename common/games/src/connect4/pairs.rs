@@ -182,3 +182,25 @@ impl<B: Bitboard> Pairing<B> {
         self.apart[..self.count].iter().any(|&apart| apart & line == apart)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a column with a vertical pair the leader does not get both of the two lowest cells, nor the
+    /// third and its partner's lowest; of what else is in these columns nothing is said.
+    #[test]
+    fn a_vertical_pair_keeps_its_own_cells_apart() {
+        // The bits of two columns, both with stones on their two lowest cells.
+        let (a1, b1) = (1u64 << 2, 1u64 << 9);
+        let mut pairing =
+            Pairing { apart: [0; 32], count: 0, paired: 0, vertical: a1, longer: false };
+        assert_eq!(pairing.make_vertical_pairs(a1 | b1), Some(a1 << 2));
+        for broken in [a1 >> 2 | a1 >> 1 | a1 | a1 << 1, b1 | a1 << 2] {
+            assert!(pairing.breaks(broken), "{broken:b}");
+        }
+        for open in [a1 | a1 >> 1 | a1 >> 2, b1 | a1 >> 2, b1 | a1, b1 | a1 << 1, a1 | a1 << 2] {
+            assert!(!pairing.breaks(open), "{open:b}");
+        }
+    }
+}

@@ -21,6 +21,20 @@ impl Cells {
         column.get(usize::try_from(row).ok()?).copied()
     }
 
+    /// All rows from the top, and the names of the columns below them.
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for row in (0..self.height as i32).rev() {
+            text.extend((0..self.width as i32).map(|column| match self.at(column, row) {
+                Some(Player::Max) => 'x',
+                Some(Player::Min) => 'o',
+                None => '.',
+            }));
+            text.push('\n');
+        }
+        text + &column_names(self.width as u32)
+    }
+
     fn outcome(&self) -> Option<Outcome> {
         for column in 0..self.width as i32 {
             for row in 0..self.height as i32 {
@@ -39,6 +53,12 @@ impl Cells {
     }
 }
 
+/// The names of so many columns.
+fn column_names(width: u32) -> String {
+    let names = ('1'..='9').chain('a'..='z').chain('A'..='Z').chain(['+', '-', '=']);
+    names.take(width as usize).collect()
+}
+
 fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
     let game = Connect4::<B>::new(width, height).unwrap();
     let mut position = game.start();
@@ -51,6 +71,7 @@ fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
     let mut mirror = game.start();
     let mut played = Vec::new();
     for &choice in choices {
+        assert_eq!(game.show(&position), cells.text());
         assert_eq!(game.outcome(&position), cells.outcome());
         assert_eq!(game.key(&position), game.key(&mirror));
         let bounds = game.static_bounds(&position);
@@ -66,6 +87,10 @@ fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
             .collect();
         assert_eq!(moves.to_vec(), expected);
         assert_eq!(game.mobility(&position) as usize, expected.len());
+        let names: String = moves.iter().map(|&mv| game.move_name(&position, mv)).collect();
+        let of_all = column_names(width);
+        let name = |mv: &Move| char::from(of_all.as_bytes()[usize::from(mv.0)]);
+        assert_eq!(names, expected.iter().map(name).collect::<String>());
         assert_eq!(game.to_move(&position), cells.to_move);
         let mv = moves[choice % moves.len()];
         played.push((position, mv));
@@ -119,4 +144,25 @@ fn sizes_out_of_range_are_refused() {
     assert_eq!(Connect4::<u64>::new(8, 8).unwrap_err(), SizeError::TooLarge(8, 8, 64));
     assert!(Connect4::<u128>::new(8, 15).is_ok());
     assert!(Connect4::<u128>::new(u32::MAX, u32::MAX).is_err());
+}
+
+#[test]
+fn illegal_moves_are_explained() {
+    let game = Connect4::<u64>::new(11, 2).unwrap();
+    let mut position = game.start();
+    for column in [0, 0, 10, 10, 9] {
+        game.play(&mut position, Move(column));
+    }
+    for (text, why) in [
+        ("1", Some("column 1 is full")),
+        ("b", Some("column b is full")),
+        ("c", Some("the board has 11 columns")),
+        ("=", Some("the board has 11 columns")),
+        ("2", None),
+        ("a", None),
+        ("!", None),
+        ("", None),
+    ] {
+        assert_eq!(game.why_illegal(&position, text).as_deref(), why, "{text}");
+    }
 }

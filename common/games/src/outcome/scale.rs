@@ -275,11 +275,11 @@ impl OutcomeScale {
         let index = if at_least {
             let reaches = |outcome: &Named| outcome.score.is_some_and(|s| s >= score);
             let least = self.outcomes.iter().position(reaches);
-            least.filter(|_| self.outcomes[0].score < Some(score))
+            least.filter(|_| self.outcomes[0].score <= Some(score))
         } else {
             let stays_below = |outcome: &Named| outcome.score.is_some_and(|s| s <= score);
             let most = self.outcomes.iter().rposition(stays_below);
-            most.filter(|_| self.outcomes[self.len() - 1].score > Some(score))
+            most.filter(|_| self.outcomes[self.len() - 1].score >= Some(score))
         };
         Ok(goal(index.ok_or_else(unknown)?))
     }
@@ -298,12 +298,32 @@ mod tests {
         assert_eq!(scores.parse_goal(">=-2"), Ok(Goal::AtLeast(Outcome(0))));
         assert_eq!(scores.parse_goal(">=0"), Ok(Goal::AtLeast(Outcome(2))));
         assert_eq!(scores.parse_goal("<=0"), Ok(Goal::AtMost(Outcome(1))));
+        // A score may be written in other ways than as its name.
+        for (score, index) in [("+2", 3), ("01", 2), ("-01", 1), ("-02", 0)] {
+            let (least, most) = (format!(">={score}"), format!("<={score}"));
+            assert_eq!(scores.parse_goal(&least), Ok(Goal::AtLeast(Outcome(index))), "{least}");
+            assert_eq!(scores.parse_goal(&most), Ok(Goal::AtMost(Outcome(index))), "{most}");
+        }
         for bad in [">=3", ">=-3", "<=99999999999", ">=", "<=draw"] {
             assert!(matches!(scores.parse_goal(bad), Err(GoalError::UnknownOutcome(..))), "{bad}");
         }
         for bad in ["", "draw", "=draw", "-1"] {
             assert!(matches!(named.parse_goal(bad), Err(GoalError::NoComparison(..))), "{bad}");
         }
+    }
+
+    #[test]
+    fn scores_and_thresholds_are_those_of_the_scale() {
+        let scale = OutcomeScale::scores([2, 1, -1, -2]).unwrap();
+        assert!(!scale.is_empty());
+        let scores = [-3, -2, -1, 0, 1, 2, 3].map(|score| scale.with_score(score));
+        let [worst, low, high, best] = [0, 1, 2, 3].map(|index| Some(Outcome(index)));
+        assert_eq!(scores, [None, worst, low, None, high, best, None]);
+        let names = [0, 1, 2, 3, 4, 255].map(|index| scale.threshold_name(Threshold(index)));
+        assert_eq!(names, ["-2", "-1", "1", "2", "above 2", "above 2"]);
+        let longest = OutcomeScale::scores(0..MAX_OUTCOMES as i32).unwrap();
+        let Bounds { lower, upper } = longest.bounds();
+        assert_eq!((lower.index() + 1..=upper.index()).count(), MAX_THRESHOLDS);
     }
 
     #[test]

@@ -157,3 +157,63 @@ fn ternary(mask: u32) -> u64 {
     };
     mask.to_be_bytes().iter().fold(0, |number, &byte| number * 6561 + DIGITS[byte as usize])
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Keys hold this number, so each cell of the longest boards must have a digit of its own.
+        #[test]
+        fn boards_are_numbers_of_a_digit_a_cell(cells in prop::collection::vec(0u32..3, 32)) {
+            let mut board = Board { left: 0, right: 0 };
+            let mut number = 0;
+            for (cell, &digit) in cells.iter().enumerate().rev() {
+                board.left |= u32::from(digit == 1) << cell;
+                board.right |= u32::from(digit == 2) << cell;
+                number = 3 * number + u64::from(digit);
+            }
+            prop_assert_eq!(board.ternary(), number);
+        }
+    }
+
+    /// The boards of so many cells.
+    fn boards(cells: u32) -> impl Iterator<Item = Board> {
+        (0..3u32.pow(cells)).map(move |mut number| {
+            let mut board = Board { left: 0, right: 0 };
+            for cell in 0..cells {
+                match number % 3 {
+                    1 => board.left |= 1 << cell,
+                    2 => board.right |= 1 << cell,
+                    _ => {}
+                }
+                number /= 3;
+            }
+            board
+        })
+    }
+
+    /// Keys hold a part of the sum of these numbers, so no part of them may be empty, and either half
+    /// alone tells boards apart.
+    #[test]
+    fn hashes_are_spread_over_all_bits() {
+        const CELLS: u32 = 11;
+        let (mut low, mut high, mut ones) = (BTreeSet::new(), BTreeSet::new(), [0u32; 128]);
+        let mut count = 0;
+        for board in boards(CELLS) {
+            let hash = board.hash();
+            assert!(low.insert(hash as u64) && high.insert((hash >> 64) as u64), "{board:?}");
+            for (bit, ones) in ones.iter_mut().enumerate() {
+                *ones += (hash >> bit & 1) as u32;
+            }
+            count += 1;
+        }
+        for (bit, ones) in ones.into_iter().enumerate() {
+            assert!(ones.abs_diff(count / 2) < count / 50, "bit {bit}: {ones} of {count}");
+        }
+    }
+}

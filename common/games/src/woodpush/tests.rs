@@ -114,6 +114,14 @@ fn follow(text: &str, choices: &[usize]) {
     let mut played = Vec::new();
     for &choice in choices {
         assert_eq!(game.show(&position), cells.text());
+        for (line, character) in (0..2).flat_map(|line| (0..=text.len()).map(move |c| (line, c))) {
+            let owner = match cells.row.get(character).filter(|_| line == 0) {
+                Some('L') => Some(Player::Max),
+                Some('R') => Some(Player::Min),
+                _ => None,
+            };
+            assert_eq!(game.piece_at(&position, line, character), owner, "{line} {character}");
+        }
         assert_eq!(game.to_move(&position) == Player::Max, cells.left_to_move);
         let outcome = game.outcome(&position);
         assert_eq!(outcome, cells.score().map(|score| game.scale().with_score(score).unwrap()));
@@ -244,12 +252,42 @@ fn illegal_moves_are_explained() {
     ] {
         assert_eq!(game.why_illegal(&position, text).as_deref(), why, "{text}");
     }
+    let (game, position) = line_after("..RL.R", &["p3"]);
+    let why = game.why_illegal(&position, "p1");
+    assert_eq!(why.as_deref(), Some("the push would recreate an earlier board"));
     let (game, position) = line_after("L.L.RR", &["s2", "s5", "s0", "p2", "p4"]);
     let why = game.why_illegal(&position, "s5");
     assert_eq!(why.as_deref(), Some("the slide would recreate an earlier board"));
     let (game, position) = line_after("L.L.RR", &[]);
     let why = game.why_illegal(&position, "p2");
     assert_eq!(why.as_deref(), Some("there is no enemy piece directly behind cell 2"));
+}
+
+/// A board of two masks and the boards before it are a position of which all is told as of one that
+/// was played, whether or not there are tables. Boards with more pieces than the last one cannot come
+/// back, and are left out.
+#[test]
+fn positions_are_made_of_boards_as_they_are_of_moves() {
+    for (text, names) in [
+        ("..RL.R", &["p3"][..]),
+        ("L.L.RR", &["s2", "s5", "s0", "p2"]),
+        ("RLL..R", &["p1", "s5", "s0", "s4", "s1", "p3"]),
+    ] {
+        let (game, played) = line_after(text, names);
+        let bits = |board: Board| u64::from(board.left) | u64::from(board.right) << 32;
+        let pieces = played.board.pieces();
+        let same = played.past.iter().filter(|past| past.board.pieces() == pieces);
+        let earlier: Vec<u64> = same.map(|past| bits(past.board)).collect();
+        for game in [game.clone().with_memory(0), game] {
+            let made = game.position(bits(played.board), played.to_move, &earlier);
+            assert_eq!(game.show(&made), game.show(&played), "{text}");
+            assert_eq!(game.key(&made), game.key(&played), "{text}");
+            let (mut moves, mut of_played) = (MoveList::new(), MoveList::new());
+            game.moves(&made, &mut moves);
+            game.moves(&played, &mut of_played);
+            assert_eq!(moves, of_played, "{text}");
+        }
+    }
 }
 
 /// No game was found in which a player gets stuck, so the past is made up here.

@@ -181,6 +181,22 @@ fn an_odd_column_is_followed_from_its_lowest_cell_up_to_a_threat() {
     }
 }
 
+/// A line upwards and one to the right may begin with the same cell: that the leader could make both
+/// is not that there is none.
+#[test]
+fn two_lines_from_one_cell_are_lines() {
+    for (rows, wanted) in [
+        (&["....oo", "..x.ox", "..x.oo", "x.o.xo", "x.x.ox"][..], WIN),
+        (&["....oo", "..o.oo", "..x.xx", "x.o.xo", "x.x.ox"], WIN),
+        (&["....oo", "..x.ox", "..x.oo", "x.o.xx", "x.x.oo"], DRAW),
+        (&[".....o", "....ox", "..x.oo", "x.o.xo", "x.x.ox"], DRAW),
+    ] {
+        let (game, position) = board(rows);
+        check(&game, position);
+        assert_eq!(value(&game, &mut position.clone(), &mut HashMap::default()), wanted);
+    }
+}
+
 /// A linear congruential generator: the same boards in every run.
 struct Numbers(u64);
 

@@ -109,3 +109,14 @@ fn the_memory_is_that_of_the_tables() {
         assert_eq!(game.memory(), (of_boards + of_states) as u64, "{text}");
     }
 }
+
+/// A game that may take less memory has tables of its own, or none; the one that it was made of keeps
+/// what it has.
+#[test]
+fn tables_are_not_shared_by_games_with_different_memory() {
+    let game = Woodpush::from_text("L..LR...").unwrap();
+    assert!(game.clone().with_memory(0).tables().is_none());
+    assert!(game.tables().is_some());
+    assert!(game.clone().with_memory(0).tables().is_none());
+    assert!(game.with_memory(0).with_memory(u64::MAX).tables().is_some());
+}
