@@ -277,6 +277,23 @@ async fn a_worker_that_drains_waits_for_the_answers_of_all_solves() {
     assert_eq!(stage.end().await.expect("a good end"), WorkerEnd::Drained);
 }
 
+#[tokio::test]
+async fn a_worker_that_drains_waits_for_solves_to_begin_again() {
+    let (mut stage, talk) = with_reports(2).await;
+    drop(talk);
+    let mut talk = stage.talk().await;
+    talk.welcome_to_queue(&["solve 1", "solve 2"]).await;
+    stage.ask(Wanted::Drain("it is late".to_owned()));
+    assert!(talk.news_of().await.1.draining);
+    for number in [1, 2] {
+        talk.begin(number, &format!("solve {number}")).await;
+        assert_eq!(talk.report().await, (number, 7, 70 + number));
+        talk.say_of(number, acknowledged(7)).await;
+    }
+    talk.until_left().await;
+    assert_eq!(stage.end().await.expect("a good end"), WorkerEnd::Drained);
+}
+
 /// Time stands still until all wait, and then leaps.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_drains_does_not_wait_for_a_solve_that_never_begins_again() {
