@@ -11,7 +11,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=jlpns");
     println!("cargo::rustc-env=JLPNS_COMMIT={}", commit());
     let descriptors = protox::compile(
-        ["jlpns/v1/solver.proto", "jlpns/v1/queue.proto", "jlpns/v1/queue_journal.proto", "jlpns/v1/journal.proto"],
+        [
+            "jlpns/v1/solver.proto",
+            "jlpns/v1/queue.proto",
+            "jlpns/v1/queue_journal.proto",
+            "jlpns/v1/journal.proto",
+        ],
         ["."],
     )?;
     let out = PathBuf::from(env::var("OUT_DIR")?);

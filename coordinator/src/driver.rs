@@ -25,8 +25,8 @@ use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
-    Action, Event, LeaseId, PositionNews, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, WorkerId, WorkerInfo,
-    value_in_words,
+    Action, Event, LeaseId, PositionNews, Record, Refusal, SOLVED_FROM, Solve, SolveStatus,
+    WorkerId, WorkerInfo, value_in_words,
 };
 pub(crate) use messages::over;
 use messages::{denied, millis, post, split, stopped};
@@ -155,10 +155,7 @@ impl Driver {
     }
 
     /// The same; it tells there what becomes of positions that are asked for.
-    pub(crate) fn telling(
-        mut self,
-        tidings: mpsc::UnboundedSender<PositionNews>,
-    ) -> Driver {
+    pub(crate) fn telling(mut self, tidings: mpsc::UnboundedSender<PositionNews>) -> Driver {
         self.tidings = Some(tidings);
         self
     }

@@ -208,11 +208,7 @@ pub(crate) async fn greeted(
     match hello {
         Some(Kind::Hello(hello)) => {
             at_most("hello.games", &hello.games, MAX_GAMES).map_err(invalid)?;
-            hello
-                .games
-                .iter()
-                .try_for_each(|game| label("hello.games", game))
-                .map_err(invalid)?;
+            hello.games.iter().try_for_each(|game| label("hello.games", game)).map_err(invalid)?;
             let (games, wants_short_jobs) = (hello.games.clone(), hello.longest_job_ms > 0);
             Ok(Newcomer {
                 info: worker_info(hello, certificate, address)?,

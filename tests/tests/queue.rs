@@ -118,10 +118,7 @@ fn positions(spec: &str, moves: u32, many: u32) -> String {
 /// What a search in one process says of each line that is a position: its value.
 fn by_one_process(spec: &str, lines: &str) -> Vec<(String, Value)> {
     let moves: Vec<&str> = lines.lines().filter_map(|line| line.split(' ').nth(1)).collect();
-    let ended = fed(
-        &["search", spec, "--positions", "-", "--output", "json"],
-        &moves.join("\n"),
-    );
+    let ended = fed(&["search", spec, "--positions", "-", "--output", "json"], &moves.join("\n"));
     let told = objects(&ended).into_iter();
     told.map(|it| (it["moves"].as_str().expect("moves").to_owned(), it["value"].clone())).collect()
 }
@@ -238,7 +235,10 @@ fn a_large_entry_goes_on_where_it_was_when_its_coordinator_is_killed() {
 fn an_entry_with_a_certificate_is_proved() {
     let queue = Queue::new(&[]);
     let _worker = worker(&queue.url, "one");
-    let numbers = queue.submitted("connect4:4x4 1 --certificate\nconnect4:5x4 --certificate --goal >=win\n", &["--wait"]);
+    let numbers = queue.submitted(
+        "connect4:4x4 1 --certificate\nconnect4:5x4 --certificate --goal >=win\n",
+        &["--wait"],
+    );
     let results = queue.results();
     for number in numbers {
         let entry = &results[&number];
@@ -308,7 +308,10 @@ fn whoever_asks_wrongly_is_told_what_is_right() {
     assert!(bad.stderr.contains("line 2"), "{bad:?}");
     assert!(queue.lines(&["queue", "--all"])[0]["entries"].as_array().is_some_and(Vec::is_empty));
     let status = queue.asked(&["status"]);
-    assert!(status.stderr.contains("it holds a queue of many solves; 'jlpns queue URL'"), "{status:?}");
+    assert!(
+        status.stderr.contains("it holds a queue of many solves; 'jlpns queue URL'"),
+        "{status:?}"
+    );
     let without = run(&mut jlpns(["serve", "--queue"]), LIMIT);
     assert_eq!(without.code, Some(2), "{without:?}");
     assert!(without.stderr.contains("--data"), "{without:?}");

@@ -211,12 +211,7 @@ impl Queue {
 
     /// Takes entries in, with numbers that follow each other; gives those, and the record that must be durable before
     /// anybody is told. What the request with this name has submitted before is not submitted again.
-    pub fn submit(
-        &mut self,
-        submission: String,
-        asked: Vec<Asked>,
-        now: u64,
-    ) -> (Vec<u64>, u64) {
+    pub fn submit(&mut self, submission: String, asked: Vec<Asked>, now: u64) -> (Vec<u64>, u64) {
         if let Some(&(first, count)) = self.submissions.get(&submission) {
             return ((first..first + count).collect(), self.written);
         }
@@ -300,14 +295,20 @@ impl Queue {
         let entry = self.entries.get(&number).filter(|entry| entry.state == State::Open)?;
         let since = now.saturating_sub(entry.began.unwrap_or(now));
         let nodes_used_up = entry.asked.most_nodes.filter(|&most| nodes >= most);
-        let time_used_up = entry.asked.most_time.filter(|most| u128::from(since) >= most.as_millis());
-        nodes_used_up
-            .map(entry::limit_of_nodes)
-            .or_else(|| time_used_up.map(entry::limit_of_time))
+        let time_used_up =
+            entry.asked.most_time.filter(|most| u128::from(since) >= most.as_millis());
+        nodes_used_up.map(entry::limit_of_nodes).or_else(|| time_used_up.map(entry::limit_of_time))
     }
 
     /// The own solve of an entry has ended in this way. One that was cancelled meanwhile stays so.
-    pub fn solve_ended(&mut self, number: u64, kind: EndKind, reason: String, found: Found, now: u64) {
+    pub fn solve_ended(
+        &mut self,
+        number: u64,
+        kind: EndKind,
+        reason: String,
+        found: Found,
+        now: u64,
+    ) {
         self.open.remove(&number);
         if self.entries.get(&number).is_some_and(|entry| entry.state == State::Open) {
             self.end(number, kind, reason, found, now);
@@ -343,7 +344,9 @@ impl Queue {
 
     /// Notes what the own solve of an entry has found so far, for those who ask.
     pub fn note_found(&mut self, number: u64, found: Found) {
-        if let Some(entry) = self.entries.get_mut(&number).filter(|entry| entry.state == State::Open) {
+        if let Some(entry) =
+            self.entries.get_mut(&number).filter(|entry| entry.state == State::Open)
+        {
             entry.found = found;
         }
     }

@@ -1,9 +1,10 @@
 //! What a queue makes of what it is told; and that its records make the same of an empty one.
 
+use std::time::Duration;
+
 use jlpns_games::spec::{GameSpec, parse_moves};
 use jlpns_games::{Bounds, Game, Outcome, with_game};
 use proptest::prelude::*;
-use std::time::Duration;
 
 use super::entry::{Asked, PRIORITY};
 use super::*;
@@ -147,7 +148,8 @@ fn a_request_that_comes_again_adds_nothing() {
 fn limits_stop_an_entry_with_what_is_known() {
     let mut kept = Kept::new();
     let few = Asked { most_nodes: Some(500), ..asked("connect4:4x4", "", None) };
-    let short = Asked { most_time: Some(Duration::from_secs(2)), ..asked("connect4:5x4", "", None) };
+    let short =
+        Asked { most_time: Some(Duration::from_secs(2)), ..asked("connect4:5x4", "", None) };
     kept.submit(vec![few, short]);
     let budget = |action: &QueueAction| match action {
         QueueAction::Ask { positions, .. } => Some(positions[0].budget),
@@ -159,7 +161,10 @@ fn limits_stop_an_entry_with_what_is_known() {
     kept.queue.hear(PositionNews::GivenUp(found(2, 1_000, None)), 100);
     kept.act();
     let end = kept.queue.entry(1).unwrap().end.clone().unwrap();
-    assert_eq!((end.kind, &*end.reason), (EndKind::Stopped, "it has used up its 500 nodes (--most-nodes)"));
+    assert_eq!(
+        (end.kind, &*end.reason),
+        (EndKind::Stopped, "it has used up its 500 nodes (--most-nodes)")
+    );
     assert_eq!(kept.queue.note_progress(2, 9_000, 2_099), None);
     let reason = kept.queue.note_progress(2, 9_000, 2_100);
     assert_eq!(reason.as_deref(), Some("it has used up its 2 s (--most-time)"));
@@ -168,7 +173,8 @@ fn limits_stop_an_entry_with_what_is_known() {
 #[test]
 fn a_solve_that_is_cancelled_is_closed_and_makes_room() {
     let mut kept = Kept::new();
-    let proved = |priority| Asked { certificate: true, priority, ..asked("connect4:4x4", "", None) };
+    let proved =
+        |priority| Asked { certificate: true, priority, ..asked("connect4:4x4", "", None) };
     kept.submit(vec![proved(1), proved(9), proved(5)]);
     let opened: Vec<&QueueAction> =
         kept.actions.iter().filter(|action| matches!(action, QueueAction::Open(_))).collect();

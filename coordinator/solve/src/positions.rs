@@ -154,9 +154,7 @@ impl Positions {
         if self.by_number.contains_key(&number) {
             return None;
         }
-        let key = with_game!(self.spec.game(), game => {
-            game.key(&position_after(game, &moves).ok()?).into()
-        });
+        let key = self.key_after(&moves)?;
         let index = match self.by_key.get(&key) {
             Some(&index) => index,
             None => {
@@ -193,6 +191,14 @@ impl Positions {
         self.by_number.insert(number, index);
         self.wait_if_waiting(index);
         Some(key)
+    }
+
+    /// The key of the position after these moves, if they are legal.
+    fn key_after(&self, moves: &[Move]) -> Option<u128> {
+        fn key<G: Game>(game: &G, moves: &[Move]) -> Option<u128> {
+            Some(game.key(&position_after(game, moves).ok()?).into())
+        }
+        with_game!(self.spec.game(), game => key(game, moves))
     }
 
     /// A position is not asked for any more.
@@ -402,7 +408,13 @@ impl TopLevel for Positions {
     fn size(&self) -> TreeSize {
         let live = self.by_key.len();
         let bytes = (live * (size_of::<Position>() + 2 * size_of::<Turn>())) as u64;
-        TreeSize { live, peak: self.all.len(), created: self.all.len() as u64, bytes, ..TreeSize::default() }
+        TreeSize {
+            live,
+            peak: self.all.len(),
+            created: self.all.len() as u64,
+            bytes,
+            ..TreeSize::default()
+        }
     }
 
     fn select(&mut self) -> Option<MostProving> {
@@ -432,9 +444,7 @@ impl TopLevel for Positions {
     }
 
     fn locate(&self, moves: &[Move]) -> Option<NodeRef> {
-        let key: u128 = with_game!(self.spec.game(), game => {
-            game.key(&position_after(game, moves).ok()?).into()
-        });
+        let key = self.key_after(moves)?;
         let &index = self.by_key.get(&key)?;
         Some(NodeRef { id: NodeId(index), key })
     }

@@ -189,7 +189,11 @@ fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         let address = listener.local_addr()?;
         // Not before: where the journal is another process's, so is the file.
         let coordinator_file = flags.listen_file.write(read.scheme(), address)?;
-        info!("holding the queue in {}; listening on {}://{address}", directory.display(), read.scheme());
+        info!(
+            "holding the queue in {}; listening on {}://{address}",
+            directory.display(),
+            read.scheme()
+        );
         let served = serve_queue(read.admission, listener, queue, interrupt.asked()?).await;
         drop(coordinator_file);
         served.map_err(|error| CommandError::Failed(error.into()))?;

@@ -124,7 +124,11 @@ impl QueueDriver {
                 .counts()
                 .map(|(state, count)| format!("{count} {}", name_of(state_to_wire(state))))
                 .collect();
-            info!("going on with the queue in {}: {}", opening.directory.display(), counts.join(", "));
+            info!(
+                "going on with the queue in {}: {}",
+                opening.directory.display(),
+                counts.join(", ")
+            );
         }
         let (events, written) = mpsc::unbounded_channel();
         let writer = Writer::start(opened.journal, move |event| {
@@ -356,10 +360,10 @@ impl QueueDriver {
     }
 
     fn status(&self) -> v1::QueueStatus {
-        let counts = self.queue.counts().map(|(state, entries)| v1::EntryCount {
-            state: state_to_wire(state).into(),
-            entries,
-        });
+        let counts = self
+            .queue
+            .counts()
+            .map(|(state, entries)| v1::EntryCount { state: state_to_wire(state).into(), entries });
         v1::QueueStatus {
             counts: counts.collect(),
             workers: self.workers.status(&self.places),
@@ -374,7 +378,8 @@ impl QueueDriver {
     /// Gives slots out anew, and stops what has come to its limit.
     async fn begin_a_term(&mut self) {
         let now = now_ms();
-        for (number, status) in self.places.solve_statuses(&self.shares, self.workers.slots()).await {
+        for (number, status) in self.places.solve_statuses(&self.shares, self.workers.slots()).await
+        {
             let Some(entry) = self.queue.entry(number) else { continue };
             let mut found = entry.found.clone();
             let (nodes, time) = entry.swept;
@@ -460,7 +465,8 @@ impl QueueDriver {
     fn opened(&mut self, number: u64, opened: anyhow::Result<places::OpenedDriver>) {
         match opened {
             Ok(driver) => {
-                let begun = self.places.begin(number, driver, &self.opening, &self.handle, &self.queue);
+                let begun =
+                    self.places.begin(number, driver, &self.opening, &self.handle, &self.queue);
                 if begun {
                     for (id, worker) in self.workers.all() {
                         let stopping = self.is_stopping.clone();
@@ -522,7 +528,9 @@ impl QueueDriver {
             }
         };
         if timeout(LAST_RECORDS, end).await.is_err() {
-            warn!("some solves have not written all they had; what they told their workers is kept");
+            warn!(
+                "some solves have not written all they had; what they told their workers is kept"
+            );
         }
         self.workers.say_stopped();
         for action in self.queue.take_actions() {

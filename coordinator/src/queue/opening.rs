@@ -165,14 +165,9 @@ impl Opening {
 
     /// The file of the certificate, within the directory of the queue, and its SHA-256. None where the answer is clear
     /// without a move.
-    fn certificate(
-        &self,
-        number: u64,
-        solve: &Solve,
-    ) -> anyhow::Result<Option<(String, String)>> {
+    fn certificate(&self, number: u64, solve: &Solve) -> anyhow::Result<Option<(String, String)>> {
         let folder = self.directory.join(CERTIFICATES);
-        fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot use {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot use {}", folder.display()))?;
         let name = format!("{number}.certificate");
         let spec = solve.settings().spec.clone();
         let proofs = ProofFolder::beside_journal(spec, &self.directory_of_solve(number))?;

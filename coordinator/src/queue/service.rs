@@ -12,8 +12,7 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::{ReceiverStream, UnboundedReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::driver::{QueueCommand, QueueGone, QueueHandle};
-use super::driver::{Follower, NewStream};
+use super::driver::{Follower, NewStream, QueueCommand, QueueGone, QueueHandle};
 use super::stream::listen;
 use super::words::EntryReader;
 use crate::driver::MESSAGES;
@@ -133,8 +132,7 @@ impl Queue for QueueService {
         at_most("numbers", &request.numbers, MAX_NUMBERS).map_err(invalid)?;
         let states: Vec<v1::EntryState> = request.states().collect();
         let numbers = request.numbers;
-        let listed =
-            self.queue.ask(|reply| QueueCommand::List { numbers, states, reply }).await?;
+        let listed = self.queue.ask(|reply| QueueCommand::List { numbers, states, reply }).await?;
         let entries = listed.map_err(no_entry)?.into_iter().map(Ok);
         Ok(Response::new(Box::pin(tokio_stream::iter(entries))))
     }

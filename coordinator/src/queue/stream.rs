@@ -76,11 +76,7 @@ pub(super) async fn listen(
 }
 
 /// What a worker says of itself, and of no solve.
-fn of_the_worker(
-    worker: WorkerId,
-    kind: FromWorker,
-    queue: &QueueHandle,
-) -> Result<(), Status> {
+fn of_the_worker(worker: WorkerId, kind: FromWorker, queue: &QueueHandle) -> Result<(), Status> {
     let FromWorker::Batch(batch) = kind else {
         return Err(invalid("a second hello, or a certificate of no solve; say of which it is"));
     };
@@ -116,10 +112,16 @@ pub(super) fn attach(
     queue: QueueHandle,
     is_stopping: Arc<AtomicBool>,
 ) -> WorkerStream {
-    let (outbound, mut messages) = mpsc::channel::<Result<v1::CoordinatorMessage, Status>>(MESSAGES);
+    let (outbound, mut messages) =
+        mpsc::channel::<Result<v1::CoordinatorMessage, Status>>(MESSAGES);
     let (open, _) = oneshot::channel();
     tokio::spawn(async move {
+        let mut is_over = false;
         while let Some(message) = messages.recv().await {
+            // A number stands for nothing any more once its solve is over for the worker.
+            if is_over {
+                continue;
+            }
             let message = match message {
                 Ok(v1::CoordinatorMessage { kind: Some(kind), .. }) => kind,
                 Ok(_) => continue,
@@ -141,6 +143,7 @@ pub(super) fn attach(
                 }
                 other => other,
             };
+            is_over = matches!(kind, ToWorker::Over(_));
             let message = v1::CoordinatorMessage { kind: Some(kind), solve };
             if to_worker.send(Ok(message)).await.is_err() {
                 return;

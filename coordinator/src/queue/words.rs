@@ -47,7 +47,10 @@ impl<'a> EntryReader<'a> {
             (moves, goal.map_err(|error| bad(&error))?)
         });
         if moves.len() > MAX_MOVES {
-            return Err(BadEntry(format!("it has {} moves; the most are {MAX_MOVES}", moves.len())));
+            return Err(BadEntry(format!(
+                "it has {} moves; the most are {MAX_MOVES}",
+                moves.len()
+            )));
         }
         if entry.priority > MAX_PRIORITY {
             let given = entry.priority;
@@ -82,9 +85,9 @@ pub fn asked_to_wire(asked: &Asked) -> v1::NewEntry {
         goal,
         priority: asked.priority,
         most_nodes: asked.most_nodes.unwrap_or(0),
-        most_time_ms: asked.most_time.map_or(0, |time| {
-            u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
-        }),
+        most_time_ms: asked
+            .most_time
+            .map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)),
         certificate: asked.certificate,
         label: asked.label.clone(),
     }

@@ -58,14 +58,12 @@ pub fn snapshot_from_bytes(
 
 fn to_message(record: &QueueRecord) -> v1::QueueJournalRecord {
     let kind = match record {
-        QueueRecord::Submitted { submission, entries } => {
-            Kind::Submitted(v1::RecordedSubmission {
-                submission: submission.clone(),
-                first: entries.first().map_or(0, |entry| entry.number),
-                at_ms: entries.first().map_or(0, |entry| entry.at),
-                entries: entries.iter().map(|entry| asked_to_wire(&entry.asked)).collect(),
-            })
-        }
+        QueueRecord::Submitted { submission, entries } => Kind::Submitted(v1::RecordedSubmission {
+            submission: submission.clone(),
+            first: entries.first().map_or(0, |entry| entry.number),
+            at_ms: entries.first().map_or(0, |entry| entry.at),
+            entries: entries.iter().map(|entry| asked_to_wire(&entry.asked)).collect(),
+        }),
         QueueRecord::Promoted { number, found, at } => Kind::Promoted(v1::RecordedPromotion {
             number: *number,
             found: Some(found_to_wire(found)),
@@ -111,9 +109,9 @@ fn of_message(
                 v1::EntryState::Stopped => EndKind::Stopped,
                 v1::EntryState::Cancelled => EndKind::Cancelled,
                 v1::EntryState::Failed => EndKind::Failed,
-                v1::EntryState::Unspecified
-                | v1::EntryState::Waiting
-                | v1::EntryState::Open => return Err(WireError::Missing("record.state").into()),
+                v1::EntryState::Unspecified | v1::EntryState::Waiting | v1::EntryState::Open => {
+                    return Err(WireError::Missing("record.state").into());
+                }
             };
             let end = End { kind, reason: ended.reason, at: ended.at_ms };
             let (found, began) = (found_of_wire(ended.found)?, ended.began_ms);

@@ -387,7 +387,7 @@ async fn the_end_is_told_to_every_worker() {
                 match stream.hear().await.expect("word of the end") {
                     FromCoordinator::Over(over) => break over,
                     FromCoordinator::Batch(_) => {}
-                    FromCoordinator::Welcome(welcome) => panic!("a second {welcome:?}"),
+                    other => panic!("{other:?} of a coordinator with one solve"),
                 }
             };
             assert_eq!(over.answer, ">=draw is proved");

@@ -254,7 +254,9 @@ impl<B: Behaviour> World<B> {
             }
             Action::Notify(Notice::Regrown { .. }) => self.counts.regrown += 1,
             Action::Notify(_) => {}
-            Action::Tidings(news) => return Err(format!("nobody has asked for positions: {news:?}")),
+            Action::Tidings(news) => {
+                return Err(format!("nobody has asked for positions: {news:?}"));
+            }
             Action::Over => {
                 self.over = true;
                 if self.faults.is_some() {

@@ -189,7 +189,7 @@ async fn ask(
     }
     let first = |entry| {
         waiting += 1;
-        shown.take(entry)?;
+        let _: ControlFlow<()> = shown.take(entry)?;
         let is_last = waiting == WAITING;
         Ok::<_, CommandError>(if is_last {
             ControlFlow::Break(())
@@ -266,7 +266,7 @@ mod tests {
             slots: 3,
             ..Default::default()
         };
-        shown.take(open).expect("its state is known");
+        let _: ControlFlow<()> = shown.take(open).expect("its state is known");
         shown
     }
 

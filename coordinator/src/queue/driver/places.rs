@@ -9,7 +9,9 @@ use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
 use jlpns_queue::shares::{Allotment, Shares, Taker};
 use jlpns_queue::{Queue, Sweep};
 use jlpns_solve::belief::Confirm;
-use jlpns_solve::{AskedPosition, Event, Order, PositionNews, Readiness, SolveStatus, WorkerId, WorkerInfo};
+use jlpns_solve::{
+    AskedPosition, Event, Order, PositionNews, Readiness, SolveStatus, WorkerId, WorkerInfo,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -196,7 +198,8 @@ impl Places {
 
     /// The entries that the solve with this number was to be for.
     pub fn entries_of(&mut self, number: u64, queue: &Queue) -> Vec<u64> {
-        let sweep = self.sweeps.iter().find(|(_, of)| **of == number).map(|(sweep, _)| sweep.clone());
+        let sweep =
+            self.sweeps.iter().find(|(_, of)| **of == number).map(|(sweep, _)| sweep.clone());
         match sweep {
             Some(sweep) => {
                 self.sweeps.remove(&sweep);
@@ -264,7 +267,10 @@ impl Places {
             queue_handle.send(QueueCommand::Ended { number, end: Box::new(end) });
         });
         let place = Place {
-            idle_since: sweep.as_ref().filter(|it| queue.asked_of(it).is_empty()).map(|_| Instant::now()),
+            idle_since: sweep
+                .as_ref()
+                .filter(|it| queue.asked_of(it).is_empty())
+                .map(|_| Instant::now()),
             sweep,
             game,
             has_long_jobs,
