@@ -52,8 +52,8 @@ impl Queue {
         let submit = ["submit", &*self.url, "--file", "-", "--output", "json"];
         let ended = fed(&[&submit, flags].concat(), lines);
         assert_eq!(ended.code, Some(0), "{ended:?}");
-        let number = |entry: &Value| entry["number"].as_u64().expect("a number");
-        objects(&ended).iter().map(number).collect()
+        // With --wait the last object is of how they ended.
+        objects(&ended).iter().filter_map(|entry| entry["number"].as_u64()).collect()
     }
 
     /// The entries that have ended, by their numbers.
@@ -67,12 +67,14 @@ impl Queue {
         self.asked(&["wait"])
     }
 
-    /// Asks for the state until `wanted` says yes.
+    /// Asks how many entries are in each state, and for the entries, until `wanted` says yes.
     fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let status = self.lines(&["queue", "--all"]).remove(0);
-            if wanted(&status) {
-                return status;
+            let mut told = self.lines(&["queue", "--all"]).remove(0);
+            let mut seen = told["status"]["counts"].take();
+            seen["entries"] = told["entries"].take();
+            if wanted(&seen) {
+                return seen;
             }
         }
     }

@@ -3,16 +3,21 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use jlpns_link::connect::TokenChannel;
 use jlpns_link::credentials::CredentialFlags;
+use jlpns_proto::v1::queue_client::QueueClient;
 use jlpns_proto::v1::solver_client::SolverClient;
-use jlpns_proto::v1::{GetStatusRequest, OrderWorkerRequest, WorkerOrder};
+use jlpns_proto::v1::{
+    GetQueueStatusRequest, GetStatusRequest, OrderWorkerRequest, QueueStatus, WorkerOrder,
+};
 use jlpns_solve::{SolveStatus, WorkerStatus};
 use serde::Serialize;
+use tonic::{Code, Response, Status};
 
 use super::ask::CoordinatorFlags;
 use super::output::{self, Output, grouped};
 use super::{CommandError, End};
-use crate::status::from_wire;
+use crate::status::{from_wire, worker_from_wire};
 
 /// How long a coordinator may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -73,15 +78,29 @@ pub fn run(flags: &WorkersFlags) -> Result<End, CommandError> {
     if let Some(order) = flags.order() {
         coordinator.ask(LIMIT, async |line| SolverClient::new(line).order_worker(order).await)?;
     }
-    let status = coordinator
-        .ask(LIMIT, async |line| SolverClient::new(line).get_status(GetStatusRequest {}).await)?;
-    let SolveStatus { workers, quarantined, .. } = from_wire(status);
-    let roster = Roster { workers, quarantined };
+    let roster = coordinator.ask(LIMIT, roster)?;
     match flags.output {
         Output::Json => output::print_json(&roster)?,
         Output::Text => output::print_text(&text(&roster))?,
     }
     Ok(End::Solved)
+}
+
+/// The workers of a coordinator with one solve, or with a queue.
+async fn roster(line: TokenChannel) -> Result<Response<Roster>, Status> {
+    let solve = SolverClient::new(line.clone()).get_status(GetStatusRequest {}).await;
+    let (workers, quarantined) = match solve {
+        Err(status) if status.code() == Code::FailedPrecondition => {
+            let status = QueueClient::new(line).get_queue_status(GetQueueStatusRequest {}).await?;
+            let QueueStatus { workers, quarantined, .. } = status.into_inner();
+            (workers.into_iter().map(worker_from_wire).collect(), quarantined)
+        }
+        solve => {
+            let SolveStatus { workers, quarantined, .. } = from_wire(solve?.into_inner());
+            (workers, quarantined)
+        }
+    };
+    Ok(Response::new(Roster { workers, quarantined }))
 }
 
 /// The workers as lines for people.
