@@ -1,11 +1,12 @@
 //! Entries: what is submitted, what is known of it, and how it ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use jlpns_games::spec::GameSpec;
-use jlpns_games::{Bounds, Goal, Move};
+use jlpns_games::spec::{GameSpec, format_moves};
+use jlpns_games::{Bounds, Game, Goal, Move, with_game};
 
-use crate::{Sweep, sweep_of};
+use crate::Sweep;
 
 /// The weight of an entry that does not say.
 pub const PRIORITY: u32 = 10;
@@ -14,9 +15,13 @@ pub const PRIORITY: u32 = 10;
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The game.
-    pub spec: GameSpec,
+    pub spec: Arc<GameSpec>,
     /// The moves to the position, which are legal.
     pub moves: Vec<Move>,
+    /// The same moves by their names: finding those takes longer than many a search.
+    pub moves_text: String,
+    /// What it is asked together with.
+    pub sweep: Arc<Sweep>,
     /// The goal, if it is not the value.
     pub goal: Option<Goal>,
     /// Its weight, at least 1.
@@ -29,6 +34,29 @@ pub struct Asked {
     pub certificate: bool,
     /// What the submitter calls it.
     pub label: String,
+}
+
+impl Asked {
+    /// The value of the position after these moves, which are legal, or whether it fulfils a goal; without limits.
+    pub fn new(spec: Arc<GameSpec>, moves: Vec<Move>, goal: Option<Goal>) -> Asked {
+        let (moves_text, goal_text) = with_game!(spec.game(), game => (
+            format_moves(game, &moves),
+            goal.map_or(String::new(), |goal| goal.display(game.scale()).to_string()),
+        ));
+        let sweep = Arc::new(Sweep { spec: spec.as_str().to_owned(), goal: goal_text });
+        Asked {
+            spec,
+            moves,
+            moves_text,
+            sweep,
+            goal,
+            priority: PRIORITY,
+            most_nodes: None,
+            most_time: None,
+            certificate: false,
+            label: String::new(),
+        }
+    }
 }
 
 impl PartialEq for Asked {
@@ -150,11 +178,6 @@ impl Entry {
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.end.is_some()
-    }
-
-    /// The sweep that it belongs to.
-    pub fn sweep(&self) -> Sweep {
-        sweep_of(&self.asked.spec, self.asked.goal)
     }
 }
 

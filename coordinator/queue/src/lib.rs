@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use entry::{Asked, End, EndKind, Entry, Found, State};
-use jlpns_games::Goal;
 use jlpns_solve::belief::Identity;
 use jlpns_solve::{AskedPosition, FoundOfPosition, PositionNews};
 use record::{NumberedEntry, QueueRecord};
@@ -55,19 +54,19 @@ pub enum QueueAction {
     /// Ask a sweep for positions; begin it if it is not there.
     Ask {
         /// The sweep.
-        sweep: Sweep,
+        sweep: Arc<Sweep>,
         /// The positions.
         positions: Vec<AskedPosition>,
     },
     /// Tell a sweep that positions are not asked for any more.
     Drop {
         /// The sweep.
-        sweep: Sweep,
+        sweep: Arc<Sweep>,
         /// Their numbers.
         numbers: Vec<u64>,
     },
     /// Nothing is asked of a sweep any more.
-    EndSweep(Sweep),
+    EndSweep(Arc<Sweep>),
     /// Open the solve of an entry's own.
     Open(u64),
     /// Stop the solve of an entry's own.
@@ -92,7 +91,7 @@ pub struct Queue {
     /// Entries whose own solve is open.
     open: BTreeSet<u64>,
     /// Entries that sweeps are asked for.
-    swept: BTreeMap<Sweep, BTreeSet<u64>>,
+    swept: BTreeMap<Arc<Sweep>, BTreeSet<u64>>,
     /// Machines that must not come, with the names of their workers.
     put_out: BTreeMap<Identity, String>,
     /// How many entries stand where.
@@ -182,7 +181,7 @@ impl Queue {
     }
 
     /// The sweeps, with how many positions each is asked for and the weight of the heaviest.
-    pub fn sweeps(&self) -> impl Iterator<Item = (&Sweep, usize, u32)> {
+    pub fn sweeps(&self) -> impl Iterator<Item = (&Arc<Sweep>, usize, u32)> {
         self.swept.iter().map(|(sweep, numbers)| {
             let weights = numbers.iter().filter_map(|number| self.entries.get(number));
             (sweep, numbers.len(), weights.map(|entry| entry.asked.priority).max().unwrap_or(1))
@@ -480,7 +479,7 @@ impl Queue {
                 let Some(entry) = self.entries.get_mut(number) else { return };
                 let from = std::mem::replace(&mut entry.state, State::Waiting);
                 (entry.end, entry.began, entry.found) = (None, None, Found::default());
-                let sweep = entry.sweep();
+                let sweep = entry.asked.sweep.clone();
                 self.count_move(from, State::Waiting);
                 // The sweep that withdraws an answer searches the position again by itself.
                 self.swept.entry(sweep).or_default().insert(*number);
@@ -515,14 +514,14 @@ impl Queue {
 
     /// Asks sweeps for those of the entries that wait.
     fn ask(&mut self, numbers: &[u64]) {
-        let mut asked: BTreeMap<Sweep, Vec<AskedPosition>> = BTreeMap::new();
+        let mut asked: BTreeMap<Arc<Sweep>, Vec<AskedPosition>> = BTreeMap::new();
         for &number in numbers {
             let Some(entry) = self.entries.get(&number) else { continue };
             if entry.state != State::Waiting {
                 continue;
             }
             let most = entry.asked.most_nodes.unwrap_or(u64::MAX);
-            asked.entry(entry.sweep()).or_default().push(AskedPosition {
+            asked.entry(entry.asked.sweep.clone()).or_default().push(AskedPosition {
                 number,
                 moves: entry.asked.moves.clone(),
                 priority: entry.asked.priority,
@@ -538,7 +537,8 @@ impl Queue {
 
     /// The entry is not asked for any more, because it has ended or gets a solve of its own.
     fn leave_sweep(&mut self, number: u64) {
-        let Some(sweep) = self.entries.get(&number).map(Entry::sweep) else { return };
+        let Some(entry) = self.entries.get(&number) else { return };
+        let sweep = entry.asked.sweep.clone();
         let Some(numbers) = self.swept.get_mut(&sweep) else { return };
         if !numbers.remove(&number) {
             return;
@@ -560,15 +560,6 @@ impl Queue {
             self.actions.push(QueueAction::Open(number));
         }
     }
-}
-
-/// The sweep of entries of a game and a goal.
-fn sweep_of(spec: &jlpns_games::spec::GameSpec, goal: Option<Goal>) -> Sweep {
-    use jlpns_games::{Game, with_game};
-    let goal = with_game!(spec.game(), game => {
-        goal.map_or(String::new(), |goal| goal.display(game.scale()).to_string())
-    });
-    Sweep { spec: spec.as_str().to_owned(), goal }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use jlpns_games::spec::{GameSpec, parse_moves};
 use jlpns_games::{Bounds, Game, Outcome, with_game};
 use proptest::prelude::*;
 
-use super::entry::{Asked, PRIORITY};
+use super::entry::Asked;
 use super::*;
 
 const SETTINGS: QueueSettings = QueueSettings { sweep_nodes: 1_000, most_open: 2 };
@@ -17,16 +17,7 @@ fn asked(spec: &str, moves: &str, goal: Option<&str>) -> Asked {
         parse_moves(game, moves).unwrap(),
         goal.map(|goal| game.scale().parse_goal(goal).unwrap()),
     ));
-    Asked {
-        spec,
-        moves,
-        goal,
-        priority: PRIORITY,
-        most_nodes: None,
-        most_time: None,
-        certificate: false,
-        label: String::new(),
-    }
+    Asked::new(Arc::new(spec), moves, goal)
 }
 
 fn found(number: u64, nodes: u64, value: Option<u8>) -> FoundOfPosition {

@@ -70,6 +70,7 @@ mod tests;
 
 use std::time::Duration;
 
+use ahead::Ahead;
 use belief::{Belief, Confirm};
 use dispatch::Dispatch;
 pub use event::{Action, Event, Refusal, Subject, WorkerInfo};
@@ -124,6 +125,11 @@ pub struct Solve {
     over: bool,
 }
 
+/// How many leases on positions that are asked for may wait at a worker, for each of its slots.
+const MOST_POSITIONS_AHEAD: u32 = 256;
+/// For how long they should do.
+const SUPPLY: Duration = Duration::from_millis(20);
+
 /// How many records are applied at a time: tens of milliseconds of them.
 const MOST_AT_ONCE: usize = 1_024;
 
@@ -160,7 +166,11 @@ impl Solve {
         let terms = LeaseTerms {
             length: settings.lease_length,
             stall_after: settings.stall_after,
-            ahead: settings.leases_ahead,
+            ahead: match (&settings.positions, settings.leases_ahead) {
+                (_, false) => None,
+                (None, true) => Some(Ahead::at_most(1)),
+                (Some(_), true) => Some(Ahead::supplied(MOST_POSITIONS_AHEAD, SUPPLY)),
+            },
         };
         let root = top_level(&settings.spec, &settings.moves, problem.question, settings.graph())?;
         let tree = match &settings.positions {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jlpns_games::spec::{GameSpec, position_after};
-use jlpns_games::{Bounds, Game, Goal, Move, OutcomeScale, Threshold, with_game};
+use jlpns_games::{Bounds, Game, Goal, Move, Outcome, OutcomeScale, Threshold, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::graph::{NodeId, PartialDump};
 use jlpns_search::{ChildFindings, EffortPair, Findings, Question, SolvedPosition};
@@ -86,6 +86,8 @@ enum State {
 struct Position {
     key: u128,
     moves: Vec<Move>,
+    /// The outcome, if the game is over there.
+    outcome: Option<Outcome>,
     state: State,
     /// Who asks, with the moves by which they come to it.
     askers: BTreeMap<u64, Vec<Move>>,
@@ -162,6 +164,9 @@ impl Positions {
                 self.all.push(Position {
                     key,
                     moves: moves.clone(),
+                    outcome: with_game!(self.spec.game(), game => {
+                        game.outcome(&position_after(game, &moves).ok()?)
+                    }),
                     state: State::Waiting,
                     askers: BTreeMap::new(),
                     told: false,
@@ -305,10 +310,7 @@ impl Positions {
     /// What is known of a position by the rules and by claims.
     fn basis_of(&self, index: u32, claims: &Claims) -> BasisOfPosition {
         let position = &self.all[index as usize];
-        let over = with_game!(self.spec.game(), game => {
-            position_after(game, &position.moves).ok().and_then(|place| game.outcome(&place))
-        });
-        if let Some(outcome) = over {
+        if let Some(outcome) = position.outcome {
             let bounds = Bounds::exactly(outcome);
             return BasisOfPosition { bounds, bounds_are_all: true, claims: 0, open: Vec::new() };
         }

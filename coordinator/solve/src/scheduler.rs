@@ -28,6 +28,7 @@ use stragglers::LONGEST;
 use worker::Turn;
 pub use worker::Worker;
 
+use super::ahead::Ahead;
 use super::belief::MachineId;
 use super::event::{Refusal, WorkerInfo};
 use super::ids::{LeaseId, WorkerId};
@@ -180,7 +181,8 @@ impl Scheduler {
 
     /// Adds a worker of a machine.
     pub fn join(&mut self, id: WorkerId, info: WorkerInfo, machine: MachineId, now: Duration) {
-        let worker = Worker::new(info, machine, now);
+        let ahead = self.terms.ahead.unwrap_or(Ahead::at_most(0));
+        let worker = Worker::new(info, machine, ahead, now);
         self.serves(machine, worker.info.slots);
         if worker.info.instance != 0 {
             self.instances.insert((worker.info.instance, id));
@@ -394,7 +396,7 @@ impl Scheduler {
             worker.nodes = worker.nodes.saturating_add(nodes);
             worker.search_time += elapsed;
             worker.declined = 0;
-            if let Some(lease) = lease.filter(|_| terms.ahead) {
+            if let Some(lease) = lease.filter(|_| terms.ahead.is_some()) {
                 let held = now.saturating_sub(lease.granted);
                 worker.ahead.note(held, elapsed, lease.at_once);
             }

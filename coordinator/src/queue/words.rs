@@ -2,10 +2,11 @@
 //! game.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_certificate::is_certifiable;
-use jlpns_games::spec::{GameSpec, Games, format_moves, parse_moves, position_after};
+use jlpns_games::spec::{GameSpec, Games, parse_moves, position_after};
 use jlpns_games::{Bounds, Game, with_game};
 use jlpns_proto::convert::label;
 use jlpns_proto::{MAX_MOVES, MAX_PRIORITY, v1};
@@ -20,7 +21,7 @@ pub struct BadEntry(pub String);
 #[derive(Debug)]
 pub struct EntryReader<'a> {
     games: &'a Games,
-    specs: BTreeMap<String, GameSpec>,
+    specs: BTreeMap<String, Arc<GameSpec>>,
 }
 
 impl<'a> EntryReader<'a> {
@@ -35,7 +36,7 @@ impl<'a> EntryReader<'a> {
         let spec = match self.specs.get(&entry.spec) {
             Some(spec) => spec.clone(),
             None => {
-                let spec = self.games.spec(&entry.spec).map_err(|error| bad(&error))?;
+                let spec = Arc::new(self.games.spec(&entry.spec).map_err(|error| bad(&error))?);
                 self.specs.insert(entry.spec.clone(), spec.clone());
                 spec
             }
@@ -61,28 +62,22 @@ impl<'a> EntryReader<'a> {
             return Err(BadEntry(format!("there are no certificates for {spec} yet")));
         }
         Ok(Asked {
-            spec,
-            moves,
-            goal,
             priority: if entry.priority == 0 { PRIORITY } else { entry.priority },
             most_nodes: (entry.most_nodes > 0).then_some(entry.most_nodes),
             most_time: (entry.most_time_ms > 0).then(|| Duration::from_millis(entry.most_time_ms)),
             certificate: entry.certificate,
             label: entry.label,
+            ..Asked::new(spec, moves, goal)
         })
     }
 }
 
 /// What is asked for, as it is submitted.
 pub fn asked_to_wire(asked: &Asked) -> v1::NewEntry {
-    let (moves, goal) = with_game!(asked.spec.game(), game => (
-        format_moves(game, &asked.moves),
-        asked.goal.map(|goal| goal.display(game.scale()).to_string()),
-    ));
     v1::NewEntry {
         spec: asked.spec.as_str().to_owned(),
-        moves,
-        goal,
+        moves: asked.moves_text.clone(),
+        goal: asked.goal.map(|_| asked.sweep.goal.clone()),
         priority: asked.priority,
         most_nodes: asked.most_nodes.unwrap_or(0),
         most_time_ms: asked
@@ -95,19 +90,20 @@ pub fn asked_to_wire(asked: &Asked) -> v1::NewEntry {
 
 /// An entry as it is told to clients; `slots` work on it.
 pub fn entry_to_wire(number: u64, entry: &Entry, slots: u32) -> v1::QueueEntry {
+    with_game!(entry.asked.spec.game(), game => told(game, number, entry, slots))
+}
+
+fn told<G: Game>(game: &G, number: u64, entry: &Entry, slots: u32) -> v1::QueueEntry {
     let Entry { asked, found, .. } = entry;
-    let game = asked.spec.game();
-    let scale = with_game!(game, game => game.scale().clone());
+    let scale = game.scale();
     let known = found.bounds.and_then(|bounds| bounds.intersection(scale.bounds()));
     let bounds = known.unwrap_or(scale.bounds());
     let Bounds { lower, upper } = bounds;
     let name = |outcome| scale.name(outcome).to_owned();
     let best_move = found.best_move.map(|best| {
-        with_game!(game, game => {
-            let all: Vec<_> = asked.moves.iter().copied().chain([best]).collect();
-            let (before, after) = (format_moves(game, &asked.moves), format_moves(game, &all));
-            after.strip_prefix(&before).unwrap_or(&after).trim().to_owned()
-        })
+        // The moves are legal, as they were when the entry was taken in.
+        let place = position_after(game, &asked.moves).unwrap_or_else(|_| game.start());
+        game.move_name(&place, best)
     });
     let value = bounds.value().filter(|_| known.is_some());
     let goal_answer = asked.goal.and_then(|goal| {

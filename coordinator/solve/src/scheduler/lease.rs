@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jlpns_search::Job;
 
+use crate::ahead::Ahead;
 use crate::belief::MachineId;
 use crate::ids::WorkerId;
 use crate::top_level::NodeRef;
@@ -68,12 +69,12 @@ pub enum TakenBack {
 }
 
 /// How long leases last, and when they are granted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct LeaseTerms {
     /// Without a heartbeat.
     pub length: Duration,
     /// Without progress of the search.
     pub stall_after: Duration,
-    /// Whether some are granted ahead of free slots.
-    pub ahead: bool,
+    /// How many may be granted ahead of free slots, if any may; of a worker of which nothing is measured.
+    pub ahead: Option<Ahead>,
 }

@@ -49,7 +49,7 @@ pub struct Worker {
 
 impl Worker {
     /// One that joins now, since the solve began, and holds no leases.
-    pub(super) fn new(info: WorkerInfo, machine: MachineId, now: Duration) -> Worker {
+    pub(super) fn new(info: WorkerInfo, machine: MachineId, ahead: Ahead, now: Duration) -> Worker {
         Worker {
             info,
             machine,
@@ -67,7 +67,7 @@ impl Worker {
             benched: None,
             allotted: now,
             former_slot_time: Duration::ZERO,
-            ahead: Ahead::default(),
+            ahead,
         }
     }
 

@@ -30,7 +30,7 @@ const FIRST_SWEEP: u64 = 1 << 48;
 /// A driver that is about to run.
 pub struct OpenedDriver {
     driver: Driver,
-    sweep: Option<Sweep>,
+    sweep: Option<Arc<Sweep>>,
 }
 
 /// How a solve has ended.
@@ -53,7 +53,7 @@ pub enum PlaceEnd {
 
 /// A solve that is open.
 pub(super) struct Place {
-    sweep: Option<Sweep>,
+    sweep: Option<Arc<Sweep>>,
     game: String,
     has_long_jobs: bool,
     handle: DriverHandle,
@@ -99,11 +99,11 @@ impl Place {
 pub(super) struct Places {
     all: BTreeMap<u64, Place>,
     /// The numbers of the sweeps that are open or about to be.
-    sweeps: BTreeMap<Sweep, u64>,
+    sweeps: BTreeMap<Arc<Sweep>, u64>,
     /// Those that are about to be opened, with the positions that came meanwhile.
     opening: BTreeMap<u64, Vec<AskedPosition>>,
     /// Sweeps that are asked again while they are being closed.
-    again: BTreeMap<Sweep, (Asked, Vec<AskedPosition>)>,
+    again: BTreeMap<Arc<Sweep>, (Asked, Vec<AskedPosition>)>,
     next_sweep: u64,
     /// Seconds in searches of solves that have ended.
     past_search: f64,
@@ -115,7 +115,7 @@ impl Places {
         &mut self,
         opening: &Arc<Opening>,
         queue: &QueueHandle,
-        sweep: Sweep,
+        sweep: Arc<Sweep>,
         of: Asked,
         positions: Vec<AskedPosition>,
     ) {
@@ -295,7 +295,7 @@ impl Places {
     }
 
     /// Takes the positions for which a sweep is to be opened again that has just been closed.
-    pub fn take_again(&mut self, place: &Place) -> Option<(Sweep, Asked, Vec<AskedPosition>)> {
+    pub fn take_again(&mut self, place: &Place) -> Option<(Arc<Sweep>, Asked, Vec<AskedPosition>)> {
         let sweep = place.sweep.clone()?;
         let (of, positions) = self.again.remove(&sweep)?;
         Some((sweep, of, positions))
@@ -387,7 +387,7 @@ impl Places {
 
     /// What takes slots, and how many it can use.
     pub fn takers(&self, queue: &Queue, slots: u32) -> Vec<Taker> {
-        let weights: BTreeMap<&Sweep, (usize, u32)> =
+        let weights: BTreeMap<&Arc<Sweep>, (usize, u32)> =
             queue.sweeps().map(|(sweep, many, weight)| (sweep, (many, weight))).collect();
         let taker = |(&id, place): (&u64, &Place)| {
             let (weight, wants) = match &place.sweep {
