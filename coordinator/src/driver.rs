@@ -25,11 +25,11 @@ use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
-    Action, Event, LeaseId, PositionNews, Record, Refusal, SOLVED_FROM, Solve, SolveStatus,
-    WorkerId, WorkerInfo, value_in_words,
+    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, Tidings, WorkerId,
+    WorkerInfo, value_in_words,
 };
-pub(crate) use messages::over;
 use messages::{denied, millis, post, split, stopped};
+pub(crate) use messages::{over, says_quarantined};
 use names::Names;
 use outbox::Outbox;
 use own_searches::OwnSearches;
@@ -109,7 +109,7 @@ pub struct Driver {
     names: Names,
     declines: Declines,
     /// Where it is told what became of positions that were asked for.
-    tidings: Option<mpsc::UnboundedSender<PositionNews>>,
+    tidings: Option<mpsc::UnboundedSender<Tidings>>,
 }
 
 impl Driver {
@@ -155,7 +155,7 @@ impl Driver {
     }
 
     /// The same; it tells there what becomes of positions that are asked for.
-    pub(crate) fn telling(mut self, tidings: mpsc::UnboundedSender<PositionNews>) -> Driver {
+    pub(crate) fn telling(mut self, tidings: mpsc::UnboundedSender<Tidings>) -> Driver {
         self.tidings = Some(tidings);
         self
     }

@@ -10,7 +10,7 @@ use jlpns_games::{Game, MoveList, with_game};
 use jlpns_tests::cluster::{path, serve};
 use jlpns_tests::{Running, jlpns, jlpns_worker, run};
 use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
 const ROUNDS: u64 = 3;

@@ -175,6 +175,11 @@ impl Entry {
         }
     }
 
+    /// The same as if it had not ended.
+    pub fn before_its_end(&self) -> Entry {
+        Entry { state: State::Open, end: None, ..self.clone() }
+    }
+
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.end.is_some()

@@ -17,10 +17,11 @@ pub mod shares;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use entry::{Asked, End, EndKind, Entry, Found, State};
 use jlpns_solve::belief::Identity;
-use jlpns_solve::{AskedPosition, FoundOfPosition, PositionNews};
+use jlpns_solve::{AskedPosition, FoundOfPosition, Tidings};
 use record::{NumberedEntry, QueueRecord};
 
 /// How a queue goes about its entries.
@@ -94,6 +95,8 @@ pub struct Queue {
     swept: BTreeMap<Arc<Sweep>, BTreeSet<u64>>,
     /// Machines that must not come, with the names of their workers.
     put_out: BTreeMap<Identity, String>,
+    /// Machines that were put out once and may come again.
+    reinstated: BTreeSet<Identity>,
     /// How many entries stand where.
     counts: BTreeMap<State, u64>,
     next: u64,
@@ -117,6 +120,7 @@ impl Queue {
             open: BTreeSet::new(),
             swept: BTreeMap::new(),
             put_out: BTreeMap::new(),
+            reinstated: BTreeSet::new(),
             counts: BTreeMap::new(),
             next: 1,
             written: 0,
@@ -244,16 +248,17 @@ impl Queue {
     }
 
     /// A sweep tells what became of a position.
-    pub fn hear(&mut self, news: PositionNews, now: u64) {
+    pub fn hear(&mut self, news: Tidings, now: u64) {
         match news {
-            PositionNews::Answered(found) => {
+            Tidings::Answered(found) => {
                 let Some(found) = self.found_of(&found) else { return };
                 self.end(found.0, EndKind::Solved, String::new(), found.1, now);
             }
-            PositionNews::GivenUp(found) => {
+            Tidings::GivenUp(found) => {
                 let Some((number, found)) = self.found_of(&found) else { return };
                 let entry = &self.entries[&number];
-                match entry.asked.most_nodes.filter(|&most| found.nodes >= most) {
+                // The budget of its search was all that it may take.
+                match entry.asked.most_nodes.filter(|&most| most <= self.settings.sweep_nodes) {
                     Some(most) => {
                         let reason = entry::limit_of_nodes(most);
                         self.end(number, EndKind::Stopped, reason, found, now);
@@ -261,11 +266,14 @@ impl Queue {
                     None => self.record(QueueRecord::Promoted { number, found, at: now }),
                 }
             }
-            PositionNews::Withdrawn { number } => {
+            Tidings::Withdrawn { number } => {
                 if self.entries.get(&number).is_some_and(|entry| entry.state == State::Solved) {
                     self.record(QueueRecord::Reopened { number });
+                    // It is searched again by itself; but its sweep is not idle any more.
+                    self.ask(&[number]);
                 }
             }
+            Tidings::FoundOut { identity, name } => self.put_out(identity, name),
         }
         self.open_next();
     }
@@ -288,14 +296,21 @@ impl Queue {
         Some((told.number, found))
     }
 
-    /// How far the own solve of an entry is, with what its former searches took: at a limit it is stopped, which comes
+    /// How far the own solve of an entry is, `worked` after it was opened and with what its former search took: at a limit it is stopped, which comes
     /// back as [`Queue::solve_ended`].
-    pub fn note_progress(&mut self, number: u64, nodes: u64, now: u64) -> Option<String> {
-        let entry = self.entries.get(&number).filter(|entry| entry.state == State::Open)?;
-        let since = now.saturating_sub(entry.began.unwrap_or(now));
+    pub fn note_progress(
+        &mut self,
+        number: u64,
+        nodes: u64,
+        worked: Duration,
+        now: u64,
+    ) -> Option<String> {
+        let entry = self.entries.get_mut(&number).filter(|entry| entry.state == State::Open)?;
+        let before = u64::try_from(worked.as_millis()).unwrap_or(u64::MAX);
+        entry.began = Some(now.saturating_sub(before));
         let nodes_used_up = entry.asked.most_nodes.filter(|&most| nodes >= most);
-        let time_used_up =
-            entry.asked.most_time.filter(|most| u128::from(since) >= most.as_millis());
+        // Its own time, as the clock may be set, and nothing is worked on while the coordinator is gone.
+        let time_used_up = entry.asked.most_time.filter(|&most| worked >= most);
         nodes_used_up.map(entry::limit_of_nodes).or_else(|| time_used_up.map(entry::limit_of_time))
     }
 
@@ -315,13 +330,14 @@ impl Queue {
         self.open_next();
     }
 
-    /// An entry cannot be solved, for this reason.
-    pub fn fail(&mut self, number: u64, reason: String, now: u64) {
+    /// Asks a sweep again for all that it was asked for.
+    pub fn ask_again(&mut self, sweep: &Sweep) {
+        self.ask(&self.asked_of(sweep));
+    }
+
+    /// The solve of an entry that has ended was not opened.
+    pub fn forget_open(&mut self, number: u64) {
         self.open.remove(&number);
-        if let Some(entry) = self.entries.get(&number).filter(|entry| !entry.has_ended()) {
-            let found = entry.found.clone();
-            self.end(number, EndKind::Failed, reason, found, now);
-        }
         self.open_next();
     }
 
@@ -372,6 +388,12 @@ impl Queue {
         self.put_out.contains_key(identity)
     }
 
+    /// The machines that were ever put out, and whether they still are.
+    pub fn judged(&self) -> impl Iterator<Item = (&Identity, bool)> {
+        let out = self.put_out.keys().map(|identity| (identity, true));
+        out.chain(self.reinstated.iter().map(|identity| (identity, false)))
+    }
+
     /// The names of the workers of machines that must not come.
     pub fn names_put_out(&self) -> impl Iterator<Item = &str> {
         self.put_out.values().map(String::as_str)
@@ -405,7 +427,12 @@ impl Queue {
             }
             None if entry.state == State::Open => Some(QueueRecord::Promoted {
                 number,
-                found: entry.found.clone(),
+                // Its own solve counts by itself.
+                found: Found {
+                    nodes: entry.swept.0,
+                    search_time: entry.swept.1,
+                    ..entry.found.clone()
+                },
                 at: entry.began.unwrap_or(entry.submitted),
             }),
             None => None,
@@ -414,7 +441,10 @@ impl Queue {
             identity: identity.clone(),
             name: name.clone(),
         });
-        submitted.chain(became).chain(put_out)
+        let reinstated = self.reinstated.iter();
+        let reinstated =
+            reinstated.map(|identity| QueueRecord::Reinstated { identity: identity.clone() });
+        submitted.chain(became).chain(put_out).chain(reinstated)
     }
 
     /// Ends an entry. That it has ended is told when it is durable.
@@ -454,7 +484,7 @@ impl Queue {
                 }
             }
             QueueRecord::Promoted { number, found, at } => {
-                self.leave_sweep(*number);
+                self.leave_sweep(*number, true);
                 if let Some(entry) = self.entries.get_mut(number) {
                     entry.found = found.clone();
                     entry.swept = (found.nodes, found.search_time);
@@ -462,13 +492,14 @@ impl Queue {
                 self.promote(*number, *at);
             }
             QueueRecord::Ended { number, end, found, began } => {
-                self.leave_sweep(*number);
+                // What a sweep has answered it goes on to watch: the answer may not count any more some day.
+                self.leave_sweep(*number, end.kind != EndKind::Solved);
                 let Some(entry) = self.entries.get_mut(number) else { return };
                 let (from, to) = (entry.state, end.kind.state());
                 self.promoted.remove(&(Reverse(entry.asked.priority), *number));
                 entry.state = to;
                 (entry.found, entry.began) = (found.clone(), *began);
-                entry.swept = (0, std::time::Duration::ZERO);
+                entry.swept = (0, Duration::ZERO);
                 entry.end = Some(end.clone());
                 self.count_move(from, to);
                 if self.open.contains(number) && end.kind == EndKind::Cancelled {
@@ -481,14 +512,18 @@ impl Queue {
                 (entry.end, entry.began, entry.found) = (None, None, Found::default());
                 let sweep = entry.asked.sweep.clone();
                 self.count_move(from, State::Waiting);
+                self.untold.remove(number);
+                self.ending.retain(|_, ended| ended != number);
                 // The sweep that withdraws an answer searches the position again by itself.
                 self.swept.entry(sweep).or_default().insert(*number);
             }
             QueueRecord::PutOut { identity, name } => {
                 self.put_out.insert(identity.clone(), name.clone());
+                self.reinstated.remove(identity);
             }
             QueueRecord::Reinstated { identity } => {
                 self.put_out.remove(identity);
+                self.reinstated.insert(identity.clone());
             }
         }
     }
@@ -536,7 +571,7 @@ impl Queue {
     }
 
     /// The entry is not asked for any more, because it has ended or gets a solve of its own.
-    fn leave_sweep(&mut self, number: u64) {
+    fn leave_sweep(&mut self, number: u64, is_moot: bool) {
         let Some(entry) = self.entries.get(&number) else { return };
         let sweep = entry.asked.sweep.clone();
         let Some(numbers) = self.swept.get_mut(&sweep) else { return };
@@ -546,7 +581,7 @@ impl Queue {
         if numbers.is_empty() {
             self.swept.remove(&sweep);
             self.actions.push(QueueAction::EndSweep(sweep));
-        } else if self.entries[&number].state == State::Waiting {
+        } else if is_moot {
             self.actions.push(QueueAction::Drop { sweep, numbers: vec![number] });
         }
     }

@@ -95,11 +95,11 @@ fn small_entries_are_swept_together_and_large_ones_get_a_solve_of_their_own() {
     assert_eq!(kept.submit(games), [1, 2, 3, 4]);
     let swept: Vec<usize> = kept.queue.sweeps().map(|(_, many, _)| many).collect();
     assert_eq!(swept, [2, 1, 1], "by game and goal");
-    kept.queue.hear(PositionNews::Answered(found(2, 30, Some(1))), 100);
+    kept.queue.hear(Tidings::Answered(found(2, 30, Some(1))), 100);
     assert!(kept.act().contains(&QueueAction::Ended(2)));
     let entry = kept.queue.entry(2).unwrap();
     assert_eq!((entry.state, entry.began), (State::Solved, Some(70)));
-    kept.queue.hear(PositionNews::GivenUp(found(1, 1_000, None)), 200);
+    kept.queue.hear(Tidings::GivenUp(found(1, 1_000, None)), 200);
     let actions = kept.act();
     assert!(actions.contains(&QueueAction::Open(1)));
     let is_end = |action: &QueueAction| matches!(action, QueueAction::EndSweep(_));
@@ -113,7 +113,7 @@ fn small_entries_are_swept_together_and_large_ones_get_a_solve_of_their_own() {
 fn nobody_is_told_of_an_end_that_is_not_durable() {
     let mut kept = Kept::new();
     kept.submit(vec![asked("connect4:4x4", "1", None)]);
-    kept.queue.hear(PositionNews::Answered(found(1, 30, Some(1))), 100);
+    kept.queue.hear(Tidings::Answered(found(1, 30, Some(1))), 100);
     let told = |actions: &[QueueAction]| actions.contains(&QueueAction::Ended(1));
     assert!(!told(&kept.queue.take_actions()));
     assert!(!kept.queue.has_ended_for_good(1) && !kept.queue.is_done());
@@ -148,16 +148,18 @@ fn limits_stop_an_entry_with_what_is_known() {
     };
     let budgets: Vec<u64> = kept.actions.iter().filter_map(budget).collect();
     assert_eq!(budgets, [500, 1_000]);
-    kept.queue.hear(PositionNews::GivenUp(found(1, 500, None)), 100);
-    kept.queue.hear(PositionNews::GivenUp(found(2, 1_000, None)), 100);
+    kept.queue.hear(Tidings::GivenUp(found(1, 500, None)), 100);
+    kept.queue.hear(Tidings::GivenUp(found(2, 1_000, None)), 100);
     kept.act();
     let end = kept.queue.entry(1).unwrap().end.clone().unwrap();
     assert_eq!(
         (end.kind, &*end.reason),
         (EndKind::Stopped, "it has used up its 500 nodes (--most-nodes)")
     );
-    assert_eq!(kept.queue.note_progress(2, 9_000, 2_099), None);
-    let reason = kept.queue.note_progress(2, 9_000, 2_100);
+    let mut worked =
+        |millis| kept.queue.note_progress(2, 9_000, Duration::from_millis(millis), 9_999_999);
+    assert_eq!(worked(1_999), None, "whatever the clock says");
+    let reason = worked(2_000);
     assert_eq!(reason.as_deref(), Some("it has used up its 2 s (--most-time)"));
 }
 
@@ -181,12 +183,20 @@ fn a_solve_that_is_cancelled_is_closed_and_makes_room() {
 #[test]
 fn an_answer_that_does_not_count_any_more_is_looked_for_again() {
     let mut kept = Kept::new();
-    kept.submit(vec![asked("connect4:4x4", "1", None)]);
-    kept.queue.hear(PositionNews::Answered(found(1, 30, Some(1))), 100);
-    kept.queue.hear(PositionNews::Withdrawn { number: 1 }, 110);
+    kept.submit(vec![asked("connect4:4x4", "1", None), asked("connect4:4x4", "2", None)]);
+    kept.queue.cancel(&[2], 50).unwrap();
     kept.act();
-    assert_eq!(kept.states(), [(1, State::Waiting)]);
-    kept.queue.hear(PositionNews::Answered(found(1, 40, Some(2))), 120);
+    kept.queue.hear(Tidings::Answered(found(1, 30, Some(1))), 100);
+    let is_drop = |action: &QueueAction| matches!(action, QueueAction::Drop { .. });
+    assert!(!kept.act().iter().any(is_drop), "its sweep goes on to watch it");
+    kept.queue.hear(Tidings::Withdrawn { number: 1 }, 110);
+    let actions = kept.act();
+    assert!(
+        actions.iter().any(|action| matches!(action, QueueAction::Ask { .. })),
+        "it is not idle"
+    );
+    assert_eq!(kept.states(), [(1, State::Waiting), (2, State::Cancelled)]);
+    kept.queue.hear(Tidings::Answered(found(1, 40, Some(2))), 120);
     kept.act();
     let bounds = kept.queue.entry(1).unwrap().found.bounds;
     assert_eq!(bounds, Some(Bounds::exactly(Outcome(2))));
@@ -221,8 +231,8 @@ proptest! {
                     let entry = Asked { certificate: choice & 2 > 0, ..asked("connect4:4x4", "1", goal) };
                     kept.submit(vec![entry; 1 + usize::from(choice & 4 > 0)]);
                 }
-                2 => kept.queue.hear(PositionNews::Answered(found(number, 3, value)), now),
-                3 => kept.queue.hear(PositionNews::GivenUp(found(number, 3, None)), now),
+                2 => kept.queue.hear(Tidings::Answered(found(number, 3, value)), now),
+                3 => kept.queue.hear(Tidings::GivenUp(found(number, 3, None)), now),
                 4 => drop(kept.queue.cancel(&[number], now)),
                 5 => {
                     let found = entry::Found { nodes: now, ..entry::Found::default() };
@@ -230,8 +240,14 @@ proptest! {
                         kept.queue.solve_ended(number, EndKind::Stopped, "x".to_owned(), found, now);
                     }
                 }
-                6 => kept.queue.hear(PositionNews::Withdrawn { number }, now),
-                _ => kept.queue.fail(number, "y".to_owned(), now),
+                6 => kept.queue.hear(Tidings::Withdrawn { number }, now),
+                _ => {
+                    let open = kept.queue.open().next().map(|(number, _)| number);
+                    if let Some(open) = open {
+                        let found = entry::Found::default();
+                        kept.queue.solve_ended(open, EndKind::Failed, "y".to_owned(), found, now);
+                    }
+                }
             }
             kept.act();
             let counted: u64 = kept.queue.counts().map(|(_, count)| count).sum();

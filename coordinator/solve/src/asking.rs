@@ -24,7 +24,7 @@ impl Solve {
     pub(super) fn look_at_all_positions(&mut self) {
         let Some(positions) = self.tree.positions() else { return };
         let withdrawn = positions.take_withdrawn().into_iter();
-        let withdrawn = withdrawn.map(|number| crate::PositionNews::Withdrawn { number });
+        let withdrawn = withdrawn.map(|number| crate::Tidings::Withdrawn { number });
         self.actions.extend(withdrawn.map(Action::Tidings));
         positions.keys().into_iter().for_each(|key| self.look_at_position(key));
     }

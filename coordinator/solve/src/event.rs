@@ -11,7 +11,7 @@ use super::belief::Identity;
 use super::examine::Examined;
 use super::ids::{LeaseId, ProofId, WorkerId};
 use super::notice::Notice;
-use super::positions::{AskedPosition, PositionNews};
+use super::positions::{AskedPosition, Tidings};
 use super::record::{Record, Snapshot};
 use super::scheduler::Readiness;
 
@@ -120,6 +120,13 @@ pub enum Event {
         /// How many.
         slots: u32,
     },
+    /// A machine is put out, or may come again, as another solve on the same workers has it.
+    Judged {
+        /// What it shows of itself.
+        identity: Identity,
+        /// Which of both.
+        is_out: bool,
+    },
     /// Further positions are asked for, in a solve of many.
     Asked {
         /// The positions.
@@ -167,6 +174,7 @@ impl Event {
             Event::Allotted { .. }
             | Event::Asked { .. }
             | Event::Dropped { .. }
+            | Event::Judged { .. }
             | Event::Joined { .. }
             | Event::Left { .. }
             | Event::Searched { .. }
@@ -238,8 +246,8 @@ pub enum Action {
         /// What to search.
         job: Job,
     },
-    /// Tell who has asked for a position what became of it.
-    Tidings(PositionNews),
+    /// Tell whoever has opened the solve what became of a position or a machine.
+    Tidings(Tidings),
     /// Keep a snapshot; it stands for all records before it.
     Snapshot(Box<Snapshot>),
     /// Tell the people who watch the solve.

@@ -85,7 +85,7 @@ use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
 use positions::Positions;
-pub use positions::{AskedPosition, FoundOfPosition, PositionNews};
+pub use positions::{AskedPosition, FoundOfPosition, Tidings};
 use problem::Problem;
 pub use record::{Record, Report, Snapshot};
 pub use resume::ResumeError;
@@ -272,6 +272,10 @@ impl Solve {
                 if let Some(positions) = self.tree.positions() {
                     numbers.into_iter().for_each(|number| positions.drop_number(number));
                 }
+                Ok(())
+            }
+            Event::Judged { identity, is_out } => {
+                self.judge_machine(&identity, is_out);
                 Ok(())
             }
             Event::Solved { worker, solved } => self.solved_elsewhere(worker, &solved),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::belief::MachineId;
+use crate::belief::{Identity, MachineId};
 use crate::{Readiness, Record, Solve, WorkerId};
 
 /// What is to become of a worker.
@@ -29,6 +29,16 @@ pub enum OrderError {
 }
 
 impl Solve {
+    /// A machine is put out, or may come again, as it is elsewhere; nothing if it is not known here, or so already.
+    pub(super) fn judge_machine(&mut self, identity: &Identity, is_out: bool) {
+        let Some(machine) = self.belief.machines().find(identity) else { return };
+        match (is_out, self.belief.is_quarantined(machine)) {
+            (true, false) => self.record(Record::PutOut { machine }),
+            (false, true) => self.record(Record::Reinstated { machine }),
+            _ => {}
+        }
+    }
+
     /// Carries an order out for all workers of this name; gives how many workers or machines that is.
     pub fn order(&mut self, name: &str, order: Order, now: Duration) -> Result<usize, OrderError> {
         let named =

@@ -15,7 +15,7 @@ use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::graph::{NodeId, PartialDump};
 use jlpns_search::{ChildFindings, EffortPair, Findings, Question, SolvedPosition};
 
-use crate::belief::{Basis, Claims, Confirm, Open};
+use crate::belief::{Basis, Claims, Confirm, Identity, Open};
 use crate::top_level::{MostProving, NodeRef, TopLevel, TreeSize, Whole};
 
 /// A position that is asked for.
@@ -52,9 +52,9 @@ pub struct FoundOfPosition {
     pub confirmed: u64,
 }
 
-/// What becomes of positions.
+/// What is told to whoever has opened the solve, beside what its workers are told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PositionNews {
+pub enum Tidings {
     /// It is answered, and the answer counts.
     Answered(FoundOfPosition),
     /// One search does not answer it.
@@ -63,6 +63,13 @@ pub enum PositionNews {
     Withdrawn {
         /// Its number.
         number: u64,
+    },
+    /// A machine has claimed what is not true.
+    FoundOut {
+        /// What it shows of itself.
+        identity: Identity,
+        /// The name of its worker.
+        name: String,
     },
 }
 
@@ -252,7 +259,7 @@ impl Positions {
         key: u128,
         claims: &Claims,
         confirm: Confirm,
-    ) -> (Vec<PositionNews>, Vec<Open>) {
+    ) -> (Vec<Tidings>, Vec<Open>) {
         let nothing = (Vec::new(), Vec::new());
         let Some(&index) = self.by_key.get(&key) else { return nothing };
         if self.all[index as usize].state == State::Dropped {
@@ -279,7 +286,7 @@ impl Positions {
             return nothing;
         }
         position.told = true;
-        let news = if answered { PositionNews::Answered } else { PositionNews::GivenUp };
+        let news = if answered { Tidings::Answered } else { Tidings::GivenUp };
         let position = &self.all[index as usize];
         let told = position.askers.iter().map(|(&number, moves)| {
             news(FoundOfPosition {
@@ -506,10 +513,11 @@ impl TopLevel for Positions {
 
     fn regrow(&mut self, claims: &Claims) {
         for index in 0..self.all.len() as u32 {
-            if self.all[index as usize].state != State::Answered
-                || self.basis_of(index, claims).bounds_are_all
-            {
-                continue;
+            match self.all[index as usize].state {
+                // All leases were called off, and nothing is to be recorded any more that they are about.
+                State::Out => {}
+                State::Answered if !self.basis_of(index, claims).bounds_are_all => {}
+                State::Waiting | State::GivenUp | State::Answered | State::Dropped => continue,
             }
             let position = &mut self.all[index as usize];
             position.state = State::Waiting;

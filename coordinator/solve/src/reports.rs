@@ -13,7 +13,7 @@ use crate::scheduler::Purpose;
 use crate::top_level::NodeRef;
 use crate::{
     Action, Examined, FindingsError, LeaseId, Notice, Record, Refusal, Report, Solve, Subject,
-    WorkerId, findings,
+    Tidings, WorkerId, findings,
 };
 
 impl Solve {
@@ -313,6 +313,9 @@ impl Solve {
     fn withdraw(&mut self, machines: &[MachineId]) {
         for &machine in machines {
             self.notify(Notice::Quarantined { worker: self.machine_name(machine) });
+            let (identity, name) =
+                (self.belief.machines().of(machine).identity.clone(), self.machine_name(machine));
+            self.actions.push(Action::Tidings(Tidings::FoundOut { identity, name }));
             self.dismiss(machine, self.heard);
         }
         self.regrow();

@@ -164,7 +164,7 @@ impl Cluster {
                     self.lost.extend(self.held.extract_if(.., |held| held.worker == worker));
                 }
                 Action::Search { number, job } => self.own_searches.push((number, job)),
-                Action::Acknowledge { .. } | Action::Notify(_) => {}
+                Action::Acknowledge { .. } | Action::Notify(_) | Action::Tidings(_) => {}
                 other => panic!("without a journal and rechecks there is no {other:?}"),
             }
         }

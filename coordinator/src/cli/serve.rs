@@ -165,6 +165,7 @@ fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         }),
         lease_length: flags.lease,
         confirm,
+        facts: flags.settings.facts(),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // First, so that an address that is taken leaves the journal alone.

@@ -136,6 +136,17 @@ impl SettingsFlags {
         Ok(SolveSettings { moves, goal, ..self.of_game(spec, memory) })
     }
 
+    /// What must be the same when a queue is taken up: its solves were begun so.
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let store = if self.store == Store::Graph { "graph" } else { "tree" };
+        let fact = |name: &str, value: String| (name.to_owned(), value);
+        vec![
+            fact("store", store.to_owned()),
+            fact("initialisation", self.init.name().to_owned()),
+            fact("knowledge", self.knowledge.to_string()),
+        ]
+    }
+
     /// The same of any game, for the value of its start.
     pub fn of_game(&self, spec: GameSpec, memory: u64) -> SolveSettings {
         SolveSettings {

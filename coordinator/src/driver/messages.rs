@@ -6,13 +6,26 @@ use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{MAX_BATCH, v1};
 use jlpns_solve::Refusal;
 use tonic::Status;
+use tonic::metadata::MetadataValue;
 
 use super::WorkerStream;
 
 /// What a worker is told that must not come back.
 pub(super) fn denied(refusal: &Refusal) -> Status {
-    Status::permission_denied(refusal.to_string())
+    let mut status = Status::permission_denied(refusal.to_string());
+    if matches!(refusal, Refusal::Quarantined { .. }) {
+        status.metadata_mut().insert(QUARANTINED, MetadataValue::from_static("true"));
+    }
+    status
 }
+
+/// Whether this is what a worker is told whose machine is put out.
+pub(crate) fn says_quarantined(status: &Status) -> bool {
+    status.metadata().contains_key(QUARANTINED)
+}
+
+/// What tells a machine that is put out from a worker that was cut off.
+const QUARANTINED: &str = "jlpns-quarantined";
 
 /// The message that ends the solve for a worker.
 pub(crate) fn over(answer: String) -> Kind {

@@ -20,8 +20,8 @@ use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_queue::entry::Entry;
 use jlpns_queue::record::QueueRecord;
 use jlpns_queue::shares::{Shares, TERM};
-use jlpns_queue::{Queue, QueueAction, QueueSettings};
-use jlpns_solve::{Order, Refusal, WorkerId};
+use jlpns_queue::{Queue, QueueAction, QueueSettings, Sweep};
+use jlpns_solve::{Order, Refusal, SolveStatus, Tidings, WorkerId};
 use places::Places;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -42,6 +42,8 @@ pub(super) const HEARTBEATS: u32 = 6;
 const RECORDS_OF_A_SNAPSHOT: u64 = 50_000;
 /// How long the solves may take to write what they have when the coordinator is stopped.
 const LAST_RECORDS: Duration = Duration::from_secs(20);
+/// After how long a solve is opened again that could not be, or broke down.
+const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The folder of the queue's own journal.
 const JOURNAL: &str = "queue";
 
@@ -106,10 +108,9 @@ impl QueueDriver {
     /// The queue that is kept in the directory, or a new one.
     pub fn open(config: QueueConfig) -> Result<QueueDriver, QueueError> {
         let QueueConfig { mut opening, settings, games } = config;
-        let header = Header {
-            solve_id: opening.queue_id.clone(),
-            facts: vec![("keeps".to_owned(), "a queue".to_owned())],
-        };
+        let mut facts = vec![("keeps".to_owned(), "a queue".to_owned())];
+        facts.extend(opening.template.facts.iter().cloned());
+        let header = Header { solve_id: opening.queue_id.clone(), facts };
         let directory = opening.directory.join(JOURNAL);
         let opened = match opening.other {
             OtherProcess::Keeps => Journal::open(&directory, &header)?,
@@ -175,7 +176,7 @@ impl QueueDriver {
                 biased;
                 () = &mut shutdown => return self.stop().await,
                 Some(event) = self.written.recv() => self.hear(event)?,
-                _ = terms.tick() => self.begin_a_term().await,
+                _ = terms.tick() => self.begin_a_term(),
                 Some(command) = self.commands.recv() => self.obey(command).await,
             }
             self.act();
@@ -284,6 +285,7 @@ impl QueueDriver {
                 if is_refused && let Some(worker) = self.workers.get(worker) {
                     let (identity, name) = (worker.info.identity.clone(), worker.info.name.clone());
                     warn!("the machine of worker '{name}' was put out by one of the solves");
+                    self.places.judge(&identity, true);
                     self.queue.put_out(identity, name);
                 }
                 self.leave(worker, "it was let go");
@@ -294,14 +296,20 @@ impl QueueDriver {
                 self.divide();
             }
             QueueCommand::Order { name, order, reply } => {
-                let _ = reply.send(self.order(&name, order).await);
+                let _ = reply.send(self.order(&name, order));
             }
             QueueCommand::Opened { number, driver } => {
                 self.opened(number, *driver);
             }
+            QueueCommand::SolveStatus { number, status } => {
+                self.note_status(number, status.map(|status| *status));
+            }
+            QueueCommand::Again { number, sweep } => self.open_again(number, sweep),
             QueueCommand::Tidings { news } => {
-                let now = now_ms();
-                self.queue.hear(news, now);
+                if let Tidings::FoundOut { identity, .. } = &news {
+                    self.places.judge(identity, true);
+                }
+                self.queue.hear(news, now_ms());
             }
             QueueCommand::Ended { number, end } => {
                 self.ended(number, *end);
@@ -321,6 +329,14 @@ impl QueueDriver {
     fn list(&self, numbers: &[u64], states: &[v1::EntryState]) -> Result<Vec<v1::QueueEntry>, u64> {
         let told = |(number, entry): (u64, &Entry)| {
             let slots = self.shares.slots_of(number);
+            // Nobody hears of an end that is not durable.
+            let unended;
+            let entry = if entry.has_ended() && !self.queue.has_ended_for_good(number) {
+                unended = entry.before_its_end();
+                &unended
+            } else {
+                entry
+            };
             let is_asked = states.is_empty() || states.contains(&state_to_wire(entry.state));
             is_asked.then(|| entry_to_wire(number, entry, slots))
         };
@@ -375,25 +391,31 @@ impl QueueDriver {
         }
     }
 
-    /// Gives slots out anew, and stops what has come to its limit.
-    async fn begin_a_term(&mut self) {
-        let now = now_ms();
-        for (number, status) in self.places.solve_statuses(&self.shares, self.workers.slots()).await
-        {
-            let Some(entry) = self.queue.entry(number) else { continue };
-            let mut found = entry.found.clone();
-            let (nodes, time) = entry.swept;
-            found.nodes = status.nodes.saturating_add(nodes);
-            found.jobs = status.jobs + u64::from(nodes > 0);
-            found.search_time = Duration::try_from_secs_f64(status.search_seconds)
-                .unwrap_or_default()
-                .saturating_add(time);
-            let nodes = found.nodes;
-            self.queue.note_found(number, found);
-            if let Some(reason) = self.queue.note_progress(number, nodes, now) {
-                self.places.stop_at_limit(number, reason);
-            }
+    /// How far a solve is. That of an entry's own is stopped at its limit.
+    fn note_status(&mut self, number: u64, status: Option<SolveStatus>) {
+        let told = status.clone();
+        let is_own = self.places.note_status(number, status, &self.shares, self.workers.slots());
+        let Some((status, entry)) = told.filter(|_| is_own).zip(self.queue.entry(number)) else {
+            return;
+        };
+        let mut found = entry.found.clone();
+        let (nodes, time) = entry.swept;
+        found.nodes = status.nodes.saturating_add(nodes);
+        found.jobs = status.jobs + u64::from(nodes > 0);
+        found.search_time = Duration::try_from_secs_f64(status.search_seconds)
+            .unwrap_or_default()
+            .saturating_add(time);
+        let nodes = found.nodes;
+        self.queue.note_found(number, found);
+        let worked = Duration::try_from_secs_f64(status.seconds).unwrap_or_default() + time;
+        if let Some(reason) = self.queue.note_progress(number, nodes, worked, now_ms()) {
+            self.places.stop_at_limit(number, reason);
         }
+    }
+
+    /// Gives slots out anew.
+    fn begin_a_term(&mut self) {
+        self.places.ask_statuses(&self.handle);
         self.places.close_idle();
         self.workers.note_time(!self.queue.is_done());
         self.divide();
@@ -476,14 +498,33 @@ impl QueueDriver {
                 }
             }
             Err(error) => {
-                let reason = format!("{error:#}");
-                warn!("a solve of the queue cannot be opened: {reason}");
-                self.places.forget(number);
-                let now = now_ms();
-                for number in self.places.entries_of(number, &self.queue) {
-                    self.queue.fail(number, reason.clone(), now);
-                }
+                warn!("a solve of the queue cannot be opened, and is tried again: {error:#}");
+                let sweep = self.places.forget(number);
+                self.try_again(number, sweep);
             }
+        }
+    }
+
+    /// Opens a solve again after a while: what is wrong with the machine says nothing of an entry.
+    fn try_again(&self, number: u64, sweep: Option<Arc<Sweep>>) {
+        let queue = self.handle.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(TRY_AGAIN).await;
+            queue.send(QueueCommand::Again { number, sweep });
+        });
+    }
+
+    fn open_again(&mut self, number: u64, sweep: Option<Arc<Sweep>>) {
+        match sweep {
+            Some(sweep) => self.queue.ask_again(&sweep),
+            None => match self.queue.entry(number).filter(|entry| !entry.has_ended()) {
+                Some(entry) => {
+                    let asked = entry.asked.clone();
+                    self.places.open(&self.opening, &self.handle, number, asked);
+                }
+                // It was cancelled meanwhile.
+                None => self.queue.forget_open(number),
+            },
         }
     }
 
@@ -495,17 +536,14 @@ impl QueueDriver {
             places::PlaceEnd::Solve { kind, reason, found } => {
                 self.queue.solve_ended(number, kind, reason, found, now_ms());
             }
-            places::PlaceEnd::Sweep => {
-                if let Some((sweep, of, positions)) = self.places.take_again(&place) {
-                    self.places.ask(&self.opening, &self.handle, sweep, of, positions);
-                }
-            }
+            places::PlaceEnd::Sweep => {}
             places::PlaceEnd::Failed(reason) => {
-                warn!("a solve of the queue has failed: {reason}");
-                for number in place.entries(number, &self.queue) {
-                    self.queue.fail(number, reason.clone(), now_ms());
-                }
+                warn!("a solve of the queue has broken down, and is opened again: {reason}");
+                self.try_again(number, place.sweep().cloned());
             }
+        }
+        if let Some((sweep, of, positions)) = self.places.take_again(&place) {
+            self.places.ask(&self.opening, &self.handle, sweep, of, positions);
         }
         self.divide();
     }
@@ -548,9 +586,15 @@ impl QueueDriver {
         Ok(())
     }
 
-    async fn order(&mut self, name: &str, order: Order) -> usize {
+    fn order(&mut self, name: &str, order: Order) -> usize {
         match order {
-            Order::Reinstate => self.queue.reinstate(name),
+            Order::Reinstate => {
+                let machines = self.queue.reinstate(name);
+                for (identity, _) in self.queue.judged().filter(|(_, is_out)| !is_out) {
+                    self.places.judge(identity, false);
+                }
+                machines
+            }
             Order::Drain => {
                 let workers = self.workers.of_name(name);
                 for &worker in &workers {
@@ -563,11 +607,11 @@ impl QueueDriver {
             }
             Order::Kick => {
                 let workers = self.workers.of_name(name);
-                // Each solve withdraws what only that machine has claimed of it.
-                self.places.order(name, order).await;
                 for &worker in &workers {
                     if let Some(worker) = self.workers.get(worker) {
                         let identity = worker.info.identity.clone();
+                        // Each solve withdraws what only that machine has claimed of it.
+                        self.places.judge(&identity, true);
                         self.queue.put_out(identity, name.to_owned());
                     }
                     self.leave(worker, "it was put out by hand");

@@ -11,7 +11,7 @@ use jlpns_queue::Sweep;
 use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
 use jlpns_search::Algorithm;
 use jlpns_solve::belief::Confirm;
-use jlpns_solve::{AskedPosition, PositionNews, Solve, SolveSettings};
+use jlpns_solve::{AskedPosition, Solve, SolveSettings, Tidings};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::cli::certificate_of_entry;
@@ -33,6 +33,8 @@ pub struct Template {
     pub lease_length: Duration,
     /// What must be confirmed before an answer counts.
     pub confirm: Confirm,
+    /// What must be the same when the queue is taken up: names and values.
+    pub facts: Vec<(String, String)>,
 }
 
 impl Template {
@@ -79,7 +81,7 @@ impl Opening {
         sweep: &Sweep,
         of: &Asked,
         positions: Vec<AskedPosition>,
-        tidings: UnboundedSender<PositionNews>,
+        tidings: UnboundedSender<Tidings>,
     ) -> anyhow::Result<Driver> {
         let id = self.id_of_sweep(sweep);
         let name = id.rsplit('-').next().unwrap_or("sweep").to_owned();
@@ -96,7 +98,12 @@ impl Opening {
     }
 
     /// Begins the solve of an entry's own, or goes on with it.
-    pub fn solve(&self, number: u64, asked: &Asked) -> anyhow::Result<Driver> {
+    pub fn solve(
+        &self,
+        number: u64,
+        asked: &Asked,
+        tidings: UnboundedSender<Tidings>,
+    ) -> anyhow::Result<Driver> {
         let mut settings = SolveSettings {
             moves: asked.moves.clone(),
             goal: asked.goal,
@@ -105,7 +112,8 @@ impl Opening {
         if asked.certificate {
             settings.belief.confirm = Confirm::Proof;
         }
-        self.driver(&self.directory_of_solve(number), self.id_of_solve(number), settings)
+        let directory = self.directory_of_solve(number);
+        Ok(self.driver(&directory, self.id_of_solve(number), settings)?.telling(tidings))
     }
 
     fn directory_of_solve(&self, number: u64) -> PathBuf {

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tonic::{Code, Status, Streaming};
 
 use super::driver::{QueueCommand, QueueHandle};
-use crate::driver::{DriverHandle, MESSAGES, Outbound, WorkerStream};
+use crate::driver::{DriverHandle, MESSAGES, Outbound, WorkerStream, says_quarantined};
 use crate::incoming_certificates::Certificates;
 use crate::service::{command, invalid, next_message, readiness};
 
@@ -126,7 +126,7 @@ pub(super) fn attach(
                 Ok(v1::CoordinatorMessage { kind: Some(kind), .. }) => kind,
                 Ok(_) => continue,
                 Err(status) => {
-                    let is_refused = status.code() == Code::PermissionDenied;
+                    let is_refused = says_quarantined(&status);
                     let _ = to_worker.try_send(Err(status));
                     queue.send(QueueCommand::Dismissed { worker, is_refused });
                     return;
@@ -148,6 +148,10 @@ pub(super) fn attach(
             if to_worker.send(Ok(message)).await.is_err() {
                 return;
             }
+        }
+        if !is_over {
+            // The driver has broken down, or the worker does not read: it begins anew with all solves.
+            queue.send(QueueCommand::Dismissed { worker, is_refused: false });
         }
     });
     WorkerStream { outbound, _open: open }

@@ -114,21 +114,22 @@ impl Shell {
         }
     }
 
-    fn hear(&mut self, news: PositionNews) {
+    fn hear(&mut self, news: Tidings) {
         match news {
-            PositionNews::Answered(found) => {
+            Tidings::Answered(found) => {
                 assert!(found.bounds.value().is_some());
                 if self.solve.settings().belief.confirm == Confirm::Answer {
                     assert_eq!(found.claims, found.confirmed, "one machine's word is no answer");
                 }
                 self.known.insert(found.number, Some(found.bounds));
             }
-            PositionNews::GivenUp(found) => {
+            Tidings::GivenUp(found) => {
                 self.known.insert(found.number, None);
             }
-            PositionNews::Withdrawn { number } => {
+            Tidings::Withdrawn { number } => {
                 assert!(self.known.remove(&number).is_some(), "it was told before");
             }
+            Tidings::FoundOut { name, .. } => assert_eq!(name, "liar"),
         }
     }
 

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jlpns_games::spec::Games;
 use jlpns_proto::v1;
-use jlpns_queue::NoSuchEntry;
 use jlpns_queue::entry::Asked;
-use jlpns_solve::{Order, PositionNews, Readiness, WorkerId};
+use jlpns_queue::{NoSuchEntry, Sweep};
+use jlpns_solve::{Order, Readiness, SolveStatus, Tidings, WorkerId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::places::{OpenedDriver, PlaceEnd};
@@ -93,8 +93,12 @@ pub(in crate::queue) enum QueueCommand {
     Readiness { worker: WorkerId, readiness: Readiness },
     /// A solve has been opened, or cannot be.
     Opened { number: u64, driver: Box<anyhow::Result<OpenedDriver>> },
-    /// A sweep tells what became of a position.
-    Tidings { news: PositionNews },
+    /// How far a solve is; nothing if it has ended.
+    SolveStatus { number: u64, status: Option<Box<SolveStatus>> },
+    /// A solve that could not be opened, or broke down, is to be opened again.
+    Again { number: u64, sweep: Option<Arc<Sweep>> },
+    /// A solve tells what became of a position or of a machine.
+    Tidings { news: Tidings },
     /// A solve has ended.
     Ended { number: u64, end: Box<PlaceEnd> },
 }

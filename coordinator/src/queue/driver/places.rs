@@ -8,10 +8,8 @@ use std::time::Duration;
 use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
 use jlpns_queue::shares::{Allotment, Shares, Taker};
 use jlpns_queue::{Queue, Sweep};
-use jlpns_solve::belief::Confirm;
-use jlpns_solve::{
-    AskedPosition, Event, Order, PositionNews, Readiness, SolveStatus, WorkerId, WorkerInfo,
-};
+use jlpns_solve::belief::{Confirm, Identity};
+use jlpns_solve::{AskedPosition, Event, Readiness, SolveStatus, Tidings, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -68,16 +66,15 @@ pub(super) struct Place {
     /// How many slots it can use.
     wants: u32,
     status: Option<SolveStatus>,
+    /// Whether it is asked how far it is.
+    is_asked: bool,
     idle_since: Option<Instant>,
 }
 
 impl Place {
-    /// The entries that it works for.
-    pub fn entries(&self, number: u64, queue: &Queue) -> Vec<u64> {
-        match &self.sweep {
-            Some(sweep) => queue.asked_of(sweep),
-            None => vec![number],
-        }
+    /// The sweep, if it is one.
+    pub fn sweep(&self) -> Option<&Arc<Sweep>> {
+        self.sweep.as_ref()
     }
 
     fn tell(&self, event: Event) {
@@ -138,13 +135,7 @@ impl Places {
         self.sweeps.insert(sweep.clone(), number);
         self.opening.insert(number, Vec::new());
         let (opening, queue) = (opening.clone(), queue.clone());
-        let (tidings, mut told) = mpsc::unbounded_channel::<PositionNews>();
-        let teller = queue.clone();
-        tokio::spawn(async move {
-            while let Some(news) = told.recv().await {
-                teller.send(QueueCommand::Tidings { news });
-            }
-        });
+        let tidings = tidings_to(&queue);
         open(queue, number, move || {
             let driver = opening.sweep(&sweep, &of, positions, tidings)?;
             Ok(OpenedDriver { driver, sweep: Some(sweep) })
@@ -185,28 +176,18 @@ impl Places {
     /// Opens the solve of an entry's own.
     pub fn open(&mut self, opening: &Arc<Opening>, queue: &QueueHandle, number: u64, asked: Asked) {
         self.opening.insert(number, Vec::new());
-        let opening = opening.clone();
+        let (opening, tidings) = (opening.clone(), tidings_to(queue));
         open(queue.clone(), number, move || {
-            Ok(OpenedDriver { driver: opening.solve(number, &asked)?, sweep: None })
+            Ok(OpenedDriver { driver: opening.solve(number, &asked, tidings)?, sweep: None })
         });
     }
 
-    /// A solve that could not be opened is not waited for.
-    pub fn forget(&mut self, number: u64) {
+    /// A solve that could not be opened is not waited for; gives its sweep, if it was one.
+    pub fn forget(&mut self, number: u64) -> Option<Arc<Sweep>> {
         self.opening.remove(&number);
-    }
-
-    /// The entries that the solve with this number was to be for.
-    pub fn entries_of(&mut self, number: u64, queue: &Queue) -> Vec<u64> {
-        let sweep =
-            self.sweeps.iter().find(|(_, of)| **of == number).map(|(sweep, _)| sweep.clone());
-        match sweep {
-            Some(sweep) => {
-                self.sweeps.remove(&sweep);
-                queue.asked_of(&sweep)
-            }
-            None => vec![number],
-        }
+        let sweep = self.sweeps.iter().find(|(_, of)| **of == number)?.0.clone();
+        self.sweeps.remove(&sweep);
+        Some(sweep)
     }
 
     /// Runs a driver that was opened.
@@ -281,7 +262,11 @@ impl Places {
             workers: BTreeMap::new(),
             wants: u32::MAX,
             status: None,
+            is_asked: false,
         };
+        for (identity, is_out) in queue.judged() {
+            place.tell(Event::Judged { identity: identity.clone(), is_out });
+        }
         if !early.is_empty() {
             place.tell(Event::Asked { positions: early });
         }
@@ -362,11 +347,10 @@ impl Places {
         }
     }
 
-    /// Carries an order out in all solves.
-    pub async fn order(&self, name: &str, order: Order) {
+    /// A machine is put out, or may come again: all solves have it so.
+    pub fn judge(&self, identity: &Identity, is_out: bool) {
         for place in self.all.values() {
-            // One that has ended, or does not know it, has nothing to withdraw.
-            let _ = place.handle.order(name.to_owned(), order).await;
+            place.tell(Event::Judged { identity: identity.clone(), is_out });
         }
     }
 
@@ -407,22 +391,35 @@ impl Places {
         self.all.iter().map(taker).collect()
     }
 
-    /// Asks all solves how far they are; gives what those of entries' own say.
-    pub async fn solve_statuses(&mut self, shares: &Shares, slots: u32) -> Vec<(u64, SolveStatus)> {
-        let mut told = Vec::new();
-        for (&number, place) in &mut self.all {
-            match place.handle.status().await {
-                Ok(status) => {
-                    if place.sweep.is_none() {
-                        told.push((number, status.clone()));
-                    }
-                    place.note_status(status, shares.slots_of(number), slots);
-                }
-                // It has ended, and makes its certificate perhaps.
-                Err(_) => place.wants = 0,
-            }
+    /// Asks all solves how far they are that have answered the last time; nobody waits for one that is busy.
+    pub fn ask_statuses(&mut self, queue: &QueueHandle) {
+        let open = self.all.iter_mut().filter(|(_, place)| !place.is_asked && place.stop.is_some());
+        for (&number, place) in open {
+            place.is_asked = true;
+            let (handle, queue) = (place.handle.clone(), queue.clone());
+            tokio::spawn(async move {
+                let status = handle.status().await.ok().map(Box::new);
+                queue.send(QueueCommand::SolveStatus { number, status });
+            });
         }
-        told
+    }
+
+    /// How far a solve is; nothing of one that has ended, and makes its certificate perhaps. Whether it is of an entry's
+    /// own.
+    pub fn note_status(
+        &mut self,
+        number: u64,
+        status: Option<SolveStatus>,
+        shares: &Shares,
+        slots: u32,
+    ) -> bool {
+        let Some(place) = self.all.get_mut(&number) else { return false };
+        place.is_asked = false;
+        match status {
+            Some(status) => place.note_status(status, shares.slots_of(number), slots),
+            None => place.wants = 0,
+        }
+        place.sweep.is_none()
     }
 
     /// What the solves have last said.
@@ -460,6 +457,18 @@ impl Places {
     pub fn are_running(&self) -> bool {
         !self.all.is_empty()
     }
+}
+
+/// Where a solve tells the queue of positions and machines.
+fn tidings_to(queue: &QueueHandle) -> mpsc::UnboundedSender<Tidings> {
+    let (tidings, mut told) = mpsc::unbounded_channel::<Tidings>();
+    let queue = queue.clone();
+    tokio::spawn(async move {
+        while let Some(news) = told.recv().await {
+            queue.send(QueueCommand::Tidings { news });
+        }
+    });
+    tidings
 }
 
 /// Opens a solve on a thread that may wait for the disk, and tells the queue.
