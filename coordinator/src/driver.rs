@@ -374,18 +374,22 @@ impl Driver {
         }
         self.connections.insert(worker, (info.clone(), connection));
         let slots: u64 = self.connections.values().map(|(info, _)| u64::from(info.slots)).sum();
-        info!(
-            "{worker} ({}) joined with {} slots; now {} workers with {slots} slots",
-            info.name,
-            info.slots,
-            self.connections.len()
-        );
+        let workers = self.connections.len();
+        // A worker of a queue gets its slots from there, and has been told of there.
+        if info.slots > 0 {
+            let (name, own) = (&info.name, info.slots);
+            info!(
+                "{worker} ({name}) joined with {own} slots; now {workers} workers with {slots} slots"
+            );
+        }
     }
 
     fn leave(&mut self, worker: WorkerId, why: &str) {
         let Some((info, _)) = self.connections.remove(&worker) else { return };
         self.outbox.forget(worker);
-        info!("{worker} ({}) left: {why}; {} workers stay", info.name, self.connections.len());
+        if info.slots > 0 {
+            info!("{worker} ({}) left: {why}; {} workers stay", info.name, self.connections.len());
+        }
         self.tell(Event::Left { worker });
         if self.connections.is_empty() {
             self.idle_notice = Instant::now();

@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::timeout;
 use tokio_stream::Stream;
+use tonic::server::NamedService;
 use tonic::transport::Server;
 use tonic::transport::server::{Connected, Router};
 use tonic_health::server::health_reporter;
@@ -38,6 +39,8 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most requests at a time on one connection. A client that keeps the rules of HTTP/2 waits;
 /// the limit on a worker's streams, which is lower, is the one that it is told of.
 const MOST_REQUESTS: u32 = 512;
+/// The name of the service that tells whether the solver is there.
+const HEALTH: &str = "grpc.health.v1.Health";
 /// The most bytes in the head of a request.
 const MOST_HEADER_BYTES: u32 = 16 << 10;
 
@@ -222,10 +225,18 @@ async fn services<S: Solver>(
     });
     let (reporter, health) = health_reporter();
     reporter.set_serving::<SolverServer<S>>().await;
-    let described = || {
-        reflection::Builder::configure()
+    // Of all that is described, what is served here.
+    let served = [
+        Some(SolverServer::<S>::NAME),
+        queue.as_ref().map(|_| QueueServer::<QueueService>::NAME),
+        Some(HEALTH),
+    ];
+    let described = |own: &str| {
+        let builder = reflection::Builder::configure()
             .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET);
+        let served = served.into_iter().flatten().chain([own]);
+        served.fold(builder, |builder, name| builder.with_service_name(name))
     };
     // Connections come decrypted: see `jlpns_admission::incoming`.
     Ok(Server::builder()
@@ -237,6 +248,6 @@ async fn services<S: Solver>(
         .add_service(solver)
         .add_optional_service(queue)
         .add_service(health)
-        .add_service(described().build_v1()?)
-        .add_service(described().build_v1alpha()?))
+        .add_service(described("grpc.reflection.v1.ServerReflection").build_v1()?)
+        .add_service(described("grpc.reflection.v1alpha.ServerReflection").build_v1alpha()?))
 }

@@ -34,7 +34,11 @@ impl Solve {
         let Some(machine) = self.belief.machines().find(identity) else { return };
         match (is_out, self.belief.is_quarantined(machine)) {
             (true, false) => self.record(Record::PutOut { machine }),
-            (false, true) => self.record(Record::Reinstated { machine }),
+            (false, true) => {
+                // At once: its workers are about to come.
+                self.belief.reinstate(machine);
+                self.record(Record::Reinstated { machine });
+            }
             _ => {}
         }
     }

@@ -300,7 +300,10 @@ impl Positions {
                 confirmed: basis.claims - basis.open.len() as u64,
             })
         });
-        (told.collect(), Vec::new())
+        let told = told.collect();
+        // What is told needs no more room than its answer.
+        self.all[index as usize].children = Vec::new();
+        (told, Vec::new())
     }
 
     /// A move that keeps what is known, for one who comes to a position by these moves.

@@ -57,6 +57,7 @@ impl Solve {
             self.belief.recheck_taken(number, Rechecker::Coordinator);
             self.actions.push(Action::Search { number, job });
             if answered && let Some(claims) = self.belief.tell_once_that_alone() {
+                let claims = claims.max(self.belief.rechecks().count(Why::Answer) as u64);
                 self.notify(Notice::Alone { claims });
             }
         }

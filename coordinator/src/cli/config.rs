@@ -153,7 +153,9 @@ fn settings_of(
 fn with_nothing_required(command: Command) -> Command {
     let names: Vec<String> =
         command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
-    let command = command.mut_args(|arg| arg.required(false));
+    let nothing = || std::iter::empty::<clap::Id>();
+    let command =
+        command.mut_args(|arg| arg.required(false).required_unless_present_any(nothing()));
     names.iter().fold(command, |command, name| command.mut_subcommand(name, with_nothing_required))
 }
 

@@ -8,11 +8,13 @@
 //! - `refusals`: each bad field of each message.
 //! - `sharing`: solved positions that travel from worker to worker.
 //! - `noise`: random bytes and random messages.
+//! - `queue`: many solves on one stream.
 
 mod admission;
 mod clusters;
 mod flood;
 mod noise;
+mod queue;
 mod refusals;
 mod sharing;
 mod stage;

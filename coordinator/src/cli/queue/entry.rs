@@ -147,11 +147,11 @@ pub struct Entry {
     pub sha256: Option<String>,
     /// When it was submitted.
     pub submitted: Option<String>,
-    /// When its first job was given out.
+    /// When work on it began.
     pub began: Option<String>,
     /// When it ended.
     pub ended: Option<String>,
-    /// Seconds from its first job to its end.
+    /// Seconds from then to its end.
     pub seconds: Option<f64>,
 }
 

@@ -39,7 +39,7 @@ pub struct EntryFlags {
     #[arg(value_parser = values::node_count, allow_hyphen_values = true)]
     most_nodes: Option<u64>,
 
-    /// How long an entry may be worked on before it is stopped, from its first job, such as 90s or 2h
+    /// How long an entry may have a solve of its own before it is stopped, such as 90s or 2h
     #[arg(long, value_name = "DURATION", env = "JLPNS_MOST_TIME")]
     #[arg(value_parser = values::most_time, allow_hyphen_values = true)]
     most_time: Option<Duration>,

@@ -13,6 +13,7 @@ use jlpns_solve::{AskedPosition, Event, Readiness, SolveStatus, Tidings, WorkerI
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
+use tracing::{Instrument, info_span};
 
 use super::handle::{QueueCommand, QueueHandle};
 use super::workers::Worker;
@@ -224,12 +225,17 @@ impl Places {
             }
         });
         let (is_sweep, reason) = (sweep.is_some(), limit.clone());
+        let span = match &sweep {
+            Some(sweep) => info_span!("sweep", spec = sweep.spec, goal = sweep.goal),
+            None => info_span!("entry", number),
+        };
         let (opening, queue_handle) = (opening.clone(), queue_handle.clone());
         tokio::spawn(async move {
             let run = driver.run(async {
                 // Stopping and dropping mean the same.
                 let _ = stopped.await;
             });
+            let run = run.instrument(span);
             // On a task of its own, so that a panic is an end like others.
             let end = match (tokio::spawn(run).await, entry) {
                 (Err(error), _) => PlaceEnd::Failed(error.to_string()),
