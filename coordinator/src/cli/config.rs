@@ -153,9 +153,7 @@ fn settings_of(
 fn with_nothing_required(command: Command) -> Command {
     let names: Vec<String> =
         command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
-    let nothing = || std::iter::empty::<clap::Id>();
-    let command =
-        command.mut_args(|arg| arg.required(false).required_unless_present_any(nothing()));
+    let command = command.mut_args(|arg| arg.required(false));
     names.iter().fold(command, |command, name| command.mut_subcommand(name, with_nothing_required))
 }
 

@@ -34,7 +34,7 @@ const LINGER: Duration = Duration::from_secs(15);
 
 /// What `jlpns serve` is given.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("spec", |spec| spec.required(false).required_unless_present("queue")))]
+#[command(mut_arg("spec", |spec| spec.required(false)))]
 pub struct ServeFlags {
     #[command(flatten)]
     settings: SettingsFlags,
@@ -207,6 +207,13 @@ fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
 pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     if flags.queue.queue {
         return run_queue(flags, games);
+    }
+    if !flags.settings.has_spec() {
+        return Err(CommandError::BadInput(
+            "the following required arguments were not provided: <SPEC>, the game to solve; or --queue and --data, to \
+             hold a queue of many solves"
+                .to_owned(),
+        ));
     }
     let mut settings = flags.settings.settings(flags.memory, flags.keeping.is_kept(), games)?;
     flags.certificate.check(&settings.spec)?;

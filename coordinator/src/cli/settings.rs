@@ -136,6 +136,11 @@ impl SettingsFlags {
         Ok(SolveSettings { moves, goal, ..self.of_game(spec, memory) })
     }
 
+    /// Whether a game is named.
+    pub fn has_spec(&self) -> bool {
+        self.spec.is_given()
+    }
+
     /// What must be the same when a queue is taken up: its solves were begun so.
     pub fn facts(&self) -> Vec<(String, String)> {
         let store = if self.store == Store::Graph { "graph" } else { "tree" };

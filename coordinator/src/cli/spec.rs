@@ -28,6 +28,11 @@ pub struct SpecFlags {
 }
 
 impl SpecFlags {
+    /// Whether a game is named.
+    pub fn is_given(&self) -> bool {
+        self.spec.is_some()
+    }
+
     /// The game that is asked for.
     pub fn read(&self, games: &Games) -> Result<GameSpec, CommandError> {
         let spec = self.spec.as_deref().unwrap_or_default();
