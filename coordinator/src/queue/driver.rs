@@ -208,6 +208,7 @@ impl QueueDriver {
 
     /// Does what the queue wants done.
     fn act(&mut self) {
+        let mut has_woken = false;
         for action in self.queue.take_actions() {
             match action {
                 QueueAction::Record { number, record } => {
@@ -218,7 +219,7 @@ impl QueueDriver {
                 QueueAction::Ask { sweep, positions } => {
                     let of = positions.first().and_then(|p| self.queue.entry(p.number));
                     let Some(of) = of.map(|entry| entry.asked.clone()) else { continue };
-                    self.places.ask(&self.opening, &self.handle, sweep, of, positions);
+                    has_woken |= self.places.ask(&self.opening, &self.handle, sweep, of, positions);
                 }
                 QueueAction::Drop { sweep, numbers } => self.places.drop_asked(&sweep, &numbers),
                 QueueAction::EndSweep(sweep) => self.places.note_idle(&sweep),
@@ -237,6 +238,9 @@ impl QueueDriver {
                     }
                 }
             }
+        }
+        if has_woken {
+            self.divide();
         }
         if self.queue.written() - self.snapshot >= RECORDS_OF_A_SNAPSHOT {
             self.write_snapshot();

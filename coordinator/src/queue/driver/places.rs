@@ -108,7 +108,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Asks a sweep for positions.
+    /// Asks a sweep for positions. Whether it was idle: then it has no slots.
     pub fn ask(
         &mut self,
         opening: &Arc<Opening>,
@@ -116,7 +116,7 @@ impl Places {
         sweep: Arc<Sweep>,
         of: Asked,
         positions: Vec<AskedPosition>,
-    ) {
+    ) -> bool {
         if let Some(&number) = self.sweeps.get(&sweep) {
             if let Some(early) = self.opening.get_mut(&number) {
                 early.extend(positions);
@@ -125,11 +125,12 @@ impl Places {
                     let again = self.again.entry(sweep).or_insert((of, Vec::new()));
                     again.1.extend(positions);
                 } else {
-                    place.idle_since = None;
+                    let was_idle = place.idle_since.take().is_some();
                     place.tell(Event::Asked { positions });
+                    return was_idle;
                 }
             }
-            return;
+            return false;
         }
         self.next_sweep += 1;
         let number = FIRST_SWEEP + self.next_sweep;
@@ -141,6 +142,7 @@ impl Places {
             let driver = opening.sweep(&sweep, &of, positions, tidings)?;
             Ok(OpenedDriver { driver, sweep: Some(sweep) })
         });
+        false
     }
 
     /// Tells a sweep that positions are not asked for any more.
