@@ -128,7 +128,7 @@ pub struct Solve {
 /// How many leases on positions that are asked for may wait at a worker, for each of its slots.
 const MOST_POSITIONS_AHEAD: u32 = 256;
 /// For how long they should do.
-const SUPPLY: Duration = Duration::from_millis(5);
+const SUPPLY: Duration = Duration::from_millis(20);
 
 /// How many records are applied at a time: tens of milliseconds of them.
 const MOST_AT_ONCE: usize = 1_024;
