@@ -25,11 +25,11 @@ use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
-    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveStatus, Tidings, WorkerId,
-    WorkerInfo, value_in_words,
+    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveSettings, SolveStatus,
+    Tidings, WorkerId, WorkerInfo, value_in_words,
 };
-use messages::{denied, millis, post, split, stopped};
-pub(crate) use messages::{over, says_quarantined};
+pub(crate) use messages::{denied, over, says_quarantined, stopped};
+use messages::{millis, post, split};
 use names::Names;
 use outbox::Outbox;
 use own_searches::OwnSearches;
@@ -63,15 +63,29 @@ pub struct DriverConfig {
     pub heartbeat_interval: Duration,
 }
 
+/// Heartbeats in the length of a lease: some may be lost.
+const HEARTBEATS: u32 = 6;
+
+/// How often workers renew leases of this length.
+pub(crate) fn heartbeat_of(lease_length: Duration) -> Duration {
+    lease_length / HEARTBEATS
+}
+
+/// A name that no other solve or queue has.
+pub(crate) fn random_id() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
 impl DriverConfig {
+    /// The settings for a new solve, with a heartbeat for its leases.
+    pub fn of(settings: &SolveSettings) -> DriverConfig {
+        let heartbeat_interval = heartbeat_of(settings.lease_length);
+        DriverConfig { heartbeat_interval, ..DriverConfig::new(settings.spec.to_string()) }
+    }
+
     /// The settings for a new solve: a random name, a heartbeat every five seconds.
     pub fn new(spec: String) -> DriverConfig {
-        let random = RandomState::new().build_hasher().finish();
-        DriverConfig {
-            solve_id: format!("{random:016x}"),
-            spec,
-            heartbeat_interval: Duration::from_secs(5),
-        }
+        DriverConfig { solve_id: random_id(), spec, heartbeat_interval: Duration::from_secs(5) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jlpns_games::spec::{Games, format_moves, parse_moves};
 use jlpns_games::{Game, with_game};
-use jlpns_journal::{Header, Journal, JournalError, WriteRequest, Writer, WriterEvent};
+use jlpns_journal::{Header, Journal, JournalError, Opened, WriteRequest, Writer, WriterEvent};
 use jlpns_search::Initialisation;
 use jlpns_solve::{Record, ResumeError, Snapshot, Solve, SolveSettings};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -71,6 +71,16 @@ pub enum OtherProcess {
     Stops,
 }
 
+impl OtherProcess {
+    /// Opens the journal in `directory`, or begins one.
+    pub(crate) fn open(self, directory: &Path, header: &Header) -> Result<Opened, JournalError> {
+        match self {
+            OtherProcess::Keeps => Journal::open(directory, header),
+            OtherProcess::Stops => Journal::take_over(directory, header),
+        }
+    }
+}
+
 /// Takes a solve up from the journal in `directory`, or begins both. `solve_id` names a new solve.
 pub fn take_up(
     directory: &Path,
@@ -79,10 +89,7 @@ pub fn take_up(
     settings: SolveSettings,
 ) -> Result<TakenUp, RecorderError> {
     let header = Header { solve_id, facts: facts(&settings) };
-    let opened = match other {
-        OtherProcess::Keeps => Journal::open(directory, &header)?,
-        OtherProcess::Stops => Journal::take_over(directory, &header)?,
-    };
+    let opened = other.open(directory, &header)?;
     let settings = SolveSettings { journal: true, ..settings };
     let (solve, unreadable) = resume(&settings, opened.snapshots, opened.records)?;
     let (events, inbox) = unbounded_channel();
@@ -136,6 +143,21 @@ const NO_MOVES: &str = "none";
 const NO_GOAL: &str = "the value";
 const GRAPH: &str = "graph";
 
+/// What must be the same of the way in which games are solved.
+pub(crate) fn facts_of_way(
+    merge: bool,
+    initialisation: Initialisation,
+    knowledge: bool,
+) -> [(String, String); 3] {
+    let store = if merge { GRAPH } else { "tree" };
+    [
+        ("store", store.to_owned()),
+        ("initialisation", initialisation.name().to_owned()),
+        ("knowledge", knowledge.to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+}
+
 /// What must be the same when a solve is taken up.
 fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
@@ -147,10 +169,8 @@ fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
         fact("game", settings.spec.to_string()),
         fact("moves", moves.unwrap_or_else(|| NO_MOVES.to_owned())),
         fact("goal", goal),
-        fact("store", if settings.merge { GRAPH } else { "tree" }.to_owned()),
-        fact("initialisation", settings.initialisation.name().to_owned()),
-        fact("knowledge", settings.knowledge.to_string()),
     ];
+    facts.extend(facts_of_way(settings.merge, settings.initialisation, settings.knowledge));
     if settings.positions.is_some() {
         facts.push(fact("asks for", "many positions".to_owned()));
     }

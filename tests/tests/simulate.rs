@@ -50,8 +50,20 @@ fn the_single_slot_comes_first_and_each_run_has_the_documented_keys() {
     let mut keys: Vec<&str> = runs[0].as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     let documented = "cancelled coordinator_load efficiency jobs nodes search_overhead seconds \
-                      slots slots_per_worker solved speed_up tree_nodes utilisation workers";
+                      slots slots_per_worker solved speed_up speed_up_spread tree_nodes utilisation workers";
     assert_eq!(keys.join(" "), documented);
+}
+
+#[test]
+fn several_seeds_are_told_as_means() {
+    let each = ["7", "8"].map(|seed| simulate(&["--workers", "4", "--seed", seed]));
+    let both = simulate(&["--workers", "4", "--seed", "7", "--seeds", "2"]);
+    assert_eq!((&both["seed"], &both["seeds"]), (&7.into(), &2.into()));
+    let seconds = |found: &Value| found["runs"][1]["seconds"].as_f64().expect("seconds");
+    let mean = (seconds(&each[0]) + seconds(&each[1])) / 2.0;
+    assert!((seconds(&both) - mean).abs() < 1e-9, "{both}");
+    assert!(both["runs"][1]["speed_up_spread"].as_f64() > Some(0.0), "{both}");
+    assert_eq!(each[0]["runs"][1]["speed_up_spread"], Value::Null);
 }
 
 #[test]

@@ -184,6 +184,7 @@ calls! {
     fn relevant_moves(&self, position: &DynPosition, moves: &mut MoveList);
     fn resistance(&self, position: &DynPosition) -> u32;
     fn survey(&self, position: &DynPosition, relevant: Bounds) -> Survey;
+    fn promises(&self, position: &DynPosition, moves: &mut [(Move, i32)]);
 }
 
 #[cfg(test)]
@@ -235,6 +236,11 @@ mod tests {
             for bounds in [game.scale().bounds(), Bounds::exactly(Outcome(1))] {
                 assert_eq!(other.survey(&two, bounds), game.survey(&one, bounds));
             }
+            let mut promises: Vec<(Move, i32)> = moves.iter().map(|&mv| (mv, 7)).collect();
+            let mut other_promises = promises.clone();
+            game.promises(&one, &mut promises);
+            other.promises(&two, &mut other_promises);
+            assert_eq!(promises, other_promises);
             assert_eq!(other.why_illegal(&two, "s99"), game.why_illegal(&one, "s99"));
             let mv = moves[choice % moves.len()];
             assert_eq!(other.move_name(&two, mv), game.move_name(&one, mv));

@@ -56,7 +56,7 @@ pub struct Survey {
 /// sound defaults. `docs/adding-a-game.md` walks through an example.
 ///
 /// What the game knows beyond its rules comes last: [`Game::static_bounds`],
-/// [`Game::relevant_moves`], [`Game::resistance`] and [`Game::survey`]. Searches that are told to use
+/// [`Game::relevant_moves`], [`Game::resistance`], [`Game::survey`] and [`Game::promises`]. Searches that are told to use
 /// knowledge ask for these, all others never call them.
 ///
 /// Positions are played and undone in place, so that searches neither copy nor allocate. A method
@@ -207,4 +207,11 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let promise = -(moves.len() as i32);
         Survey { bounds, resistance: self.resistance(position), forced, promise }
     }
+
+    /// Looks closer at how good legal moves look to the player who makes them; the most promising one is tried
+    /// first. Beside each move is the promise that the [`Survey`] of the position after it has, and stays
+    /// there by default. It is asked only where one of several moves has to be chosen, so it may take
+    /// longer than a survey.
+    #[inline]
+    fn promises(&self, _position: &Self::Position, _moves: &mut [(Move, i32)]) {}
 }

@@ -10,9 +10,8 @@
 //! It has no effort numbers of its own; what it reports of unsolved positions is the mobility
 //! initialisation of the children and what follows from it.
 
-use std::cmp::Reverse;
-
-use jlpns_games::{Game, MoveList, Player};
+use jlpns_games::{Game, Move, MoveList, Player};
+use smallvec::SmallVec;
 
 use crate::depth_first::{Child, Estimate, Frame, Path, Seen, Setting};
 use crate::efforts::pair_of;
@@ -114,7 +113,7 @@ impl<G: Game> Path<'_, G, Prospect> {
         self.root.estimate.verdict = answer.or_else(|| remembered(&self.setting, self.root.key));
         if self.root.estimate.verdict.is_none() {
             let first = self.children.len() - relevant.len();
-            self.children[first..].sort_by_key(|child| Reverse(child.estimate.promise));
+            self.order(first);
             self.open_root(first, ());
         }
     }
@@ -142,21 +141,37 @@ impl<G: Game> Path<'_, G, Prospect> {
                 Some(holds) if holds == good => return Some(good),
                 Some(_) => self.nodes -= 1,
                 None => {
-                    // The most promising first; among equals the game's order.
-                    let mut at = open;
-                    let promise = child.estimate.promise;
-                    while at > first && self.children[at - 1].estimate.promise < promise {
-                        self.children[at] = self.children[at - 1];
-                        at -= 1;
-                    }
-                    self.children[at] = child;
+                    self.children[open] = child;
                     open += 1;
                 }
             }
         }
         self.children.truncate(open);
+        if open - first > 1 {
+            self.order(first);
+        }
         self.note_peak();
         (open == first).then_some(!good)
+    }
+
+    /// Puts the children from `first` on into order: the most promising first, among equals in the game's
+    /// order.
+    #[inline]
+    fn order(&mut self, first: usize) {
+        let open = self.children[first..].iter();
+        let mut promises: SmallVec<[(Move, i32); 16]> =
+            open.map(|child| (child.mv, child.estimate.promise)).collect();
+        self.look_closer(&mut promises);
+        for (index, &(_, promise)) in (first..).zip(&promises) {
+            let mut child = self.children[index];
+            child.estimate.promise = promise;
+            let mut at = index;
+            while at > first && self.children[at - 1].estimate.promise < promise {
+                self.children[at] = self.children[at - 1];
+                at -= 1;
+            }
+            self.children[at] = child;
+        }
     }
 
     /// Leaves the present node with its answer, and all nodes above that it decides.

@@ -171,6 +171,7 @@ fn search_once<G: Game>(
         initialisation: settings.initialisation,
         delayed,
         knowledge: settings.knowledge,
+        ranked: settings.algorithm == Algorithm::DfPn,
     };
     match (settings.algorithm, question) {
         (Algorithm::DfPn, Question::Threshold(threshold)) => {

@@ -87,6 +87,38 @@ pub enum State {
     Failed,
 }
 
+impl State {
+    /// All of them.
+    pub const ALL: [State; 6] = [
+        State::Waiting,
+        State::Open,
+        State::Solved,
+        State::Stopped,
+        State::Cancelled,
+        State::Failed,
+    ];
+
+    /// Those in which an entry stays.
+    pub const ENDED: [State; 4] = [State::Solved, State::Stopped, State::Cancelled, State::Failed];
+
+    /// Its name, as people read and type it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Open => "open",
+            State::Solved => "solved",
+            State::Stopped => "stopped",
+            State::Cancelled => "cancelled",
+            State::Failed => "failed",
+        }
+    }
+
+    /// Whether an entry stays in it.
+    pub fn has_ended(self) -> bool {
+        State::ENDED.contains(&self)
+    }
+}
+
 /// How an entry ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndKind {
@@ -172,6 +204,17 @@ impl Entry {
             found: Found::default(),
             swept: (0, Duration::ZERO),
             end: None,
+        }
+    }
+
+    /// What is known of it when its own solve has taken so much, with what the search before took.
+    pub fn with_work(&self, nodes: u64, jobs: u64, search_time: Duration) -> Found {
+        let (swept, swept_time) = self.swept;
+        Found {
+            nodes: nodes.saturating_add(swept),
+            jobs: jobs + u64::from(swept > 0),
+            search_time: search_time.saturating_add(swept_time),
+            ..self.found.clone()
         }
     }
 

@@ -177,11 +177,7 @@ impl Queue {
 
     /// Whether nothing is left to be done.
     pub fn is_done(&self) -> bool {
-        self.entries_left() == 0 && self.durable >= self.written
-    }
-
-    fn entries_left(&self) -> u64 {
-        [State::Waiting, State::Open].iter().filter_map(|state| self.counts.get(state)).sum()
+        self.counts().all(|(state, _)| state.has_ended()) && self.durable >= self.written
     }
 
     /// The sweeps, with how many positions each is asked for and the weight of the heaviest.
@@ -195,11 +191,6 @@ impl Queue {
     /// The entries whose own solves are open.
     pub fn open(&self) -> impl Iterator<Item = (u64, &Entry)> {
         self.open.iter().filter_map(|&number| Some((number, self.entries.get(&number)?)))
-    }
-
-    /// Whether entries wait for a solve of their own.
-    pub fn has_promoted(&self) -> bool {
-        !self.promoted.is_empty()
     }
 
     /// The number of the last record made.
@@ -296,8 +287,8 @@ impl Queue {
         Some((told.number, found))
     }
 
-    /// How far the own solve of an entry is, `worked` after it was opened and with what its former search took: at a limit it is stopped, which comes
-    /// back as [`Queue::solve_ended`].
+    /// How far the own solve of an entry is, `worked` after it was opened and with what the search before it took: why it
+    /// is to be stopped, if it is at a limit. That comes back as [`Queue::solve_ended`].
     pub fn note_progress(
         &mut self,
         number: u64,

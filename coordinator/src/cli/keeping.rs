@@ -19,9 +19,6 @@ use crate::driver::{Driver, DriverConfig};
 use crate::proofs::ProofFolder;
 use crate::recorder::{OtherProcess, RecorderError, settings_of, take_up};
 
-/// Heartbeats in the length of a lease: some may be lost.
-const HEARTBEATS: u32 = 6;
-
 /// The flags of both commands.
 #[derive(Debug, clap::Args)]
 pub struct KeepingFlags {
@@ -50,8 +47,7 @@ impl KeepingFlags {
 
     /// A driver for a new solve, or for the one in `--data`, which may have ended before.
     pub fn driver(&self, settings: SolveSettings) -> Result<Driver, CommandError> {
-        let mut config = DriverConfig::new(settings.spec.to_string());
-        config.heartbeat_interval = settings.lease_length / HEARTBEATS;
+        let mut config = DriverConfig::of(&settings);
         let wants_proofs = settings.belief.confirm == Confirm::Proof;
         if wants_proofs && !is_certifiable(&settings.spec) {
             return Err(CommandError::BadInput(format!(

@@ -287,7 +287,7 @@ pub fn run(flags: &PlanFlags, games: &Games) -> Result<End, CommandError> {
         Output::Json => output::print_json(&plan)?,
         Output::Text => output::print_text(&plan.text())?,
     }
-    Ok(simulated.end(&clusters))
+    Ok(if simulated.has_solved(&clusters) { End::Solved } else { End::Unsolved })
 }
 
 #[cfg(test)]

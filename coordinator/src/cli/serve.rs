@@ -23,7 +23,7 @@ use super::progress::Progress;
 use super::report::Report;
 use super::settings::SettingsFlags;
 use super::{CommandError, End, report, values};
-use crate::driver::DriverConfig;
+use crate::driver::random_id;
 use crate::queue::driver::{QueueConfig, QueueDriver, QueueError};
 use crate::queue::opening::{Opening, Template};
 use crate::serve::{Served, serve_behind, serve_queue};
@@ -173,8 +173,8 @@ fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         .block_on(TcpListener::bind(&listen.addresses[..]))
         .with_context(|| format!("cannot listen on {listen}"))?;
     let (directory, other) = flags.keeping.directory().expect("clap requires --data with --queue");
-    let queue_id = DriverConfig::new(String::new()).solve_id;
-    let opening = Opening { directory: directory.to_owned(), queue_id, template, other };
+    let (directory_of_queue, queue_id) = (directory.to_owned(), random_id());
+    let opening = Opening { directory: directory_of_queue, queue_id, template, other };
     let config = QueueConfig {
         opening,
         settings: QueueSettings { sweep_nodes: flags.queue.sweep_nodes, most_open },

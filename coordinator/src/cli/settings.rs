@@ -15,6 +15,7 @@ use super::constants::ConstantFlags;
 use super::output::Output;
 use super::spec::SpecFlags;
 use super::{CommandError, values};
+use crate::recorder::facts_of_way;
 
 /// How many jobs a second a coordinator is given, unless a flag says otherwise: half of what it takes
 /// from the network and makes durable.
@@ -143,13 +144,7 @@ impl SettingsFlags {
 
     /// What must be the same when a queue is taken up: its solves were begun so.
     pub fn facts(&self) -> Vec<(String, String)> {
-        let store = if self.store == Store::Graph { "graph" } else { "tree" };
-        let fact = |name: &str, value: String| (name.to_owned(), value);
-        vec![
-            fact("store", store.to_owned()),
-            fact("initialisation", self.init.name().to_owned()),
-            fact("knowledge", self.knowledge.to_string()),
-        ]
+        facts_of_way(self.store == Store::Graph, self.init, self.knowledge).to_vec()
     }
 
     /// The same of any game, for the value of its start.

@@ -32,6 +32,8 @@ const MEASURING: Duration = Duration::from_millis(500);
 /// The least memory of a virtual worker, in bytes: with less, the searches of a job could come to
 /// no end.
 const LEAST_SHARE: u64 = 64 << 10;
+/// That of one of which nothing is said, if there is enough.
+const USUAL_MEMORY: u64 = 1 << 30;
 
 /// What `jlpns simulate` is given.
 #[derive(Debug, clap::Args)]
@@ -53,13 +55,19 @@ pub struct SimulateFlags {
     #[command(flatten)]
     world: WorldFlags,
 
+    /// How many times each number of workers is simulated, with seeds from --seed on: what is told are
+    /// means, and how far the speed-ups spread
+    #[arg(long, value_name = "N", default_value = "1", env = "JLPNS_SEEDS")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1000), allow_hyphen_values = true)]
+    seeds: u32,
+
     /// Draw speed-up, efficiency and utilisation into this file
     #[arg(long, value_name = "FILE.svg", env = "JLPNS_PLOT")]
     plot: Option<PathBuf>,
 }
 
 /// The virtual world: what takes how long, and what there is.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WorldFlags {
     /// How long a message takes from the coordinator to a worker or back
     #[arg(long, value_name = "TIME", default_value = "0.5ms", env = "JLPNS_LATENCY")]
@@ -102,11 +110,11 @@ pub struct WorldFlags {
 
     /// How much memory the transposition tables may take together: each worker has an equal share
     /// for the most workers of the list, and the same for fewer. A search without a table may take
-    /// all of it, as one runs after the other
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", allow_hyphen_values = true)]
-    #[arg(env = "JLPNS_TABLE_MEMORY")]
+    /// all of it, as one runs after the other [default: 1 GiB for each worker, or as much as half of this
+    /// machine's memory allows]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, env = "JLPNS_TABLE_MEMORY")]
     #[arg(value_parser = values::memory)]
-    table_memory: u64,
+    table_memory: Option<u64>,
 
     /// Whether what one worker has solved goes into the tables of the others
     #[arg(long, value_name = "BOOL", default_value_t = true, env = "JLPNS_SHARE")]
@@ -132,14 +140,18 @@ impl SimulateFlags {
 impl WorldFlags {
     /// The bytes of one of so many workers.
     fn worker_memory(&self, settings: &SolveSettings, most: u32) -> Result<u64, CommandError> {
+        let Some(table_memory) = self.table_memory else {
+            let half = values::memory("50%").unwrap_or(USUAL_MEMORY);
+            return Ok((half / u64::from(most)).clamp(LEAST_SHARE, USUAL_MEMORY));
+        };
         if !settings.sub_search.uses_table() {
-            return Ok(self.table_memory);
+            return Ok(table_memory);
         }
-        let share = self.table_memory / u64::from(most);
+        let share = table_memory / u64::from(most);
         if share < LEAST_SHARE {
             return Err(CommandError::BadInput(format!(
                 "{} for '--table-memory' is {} for each of {most} workers; give at least {}",
-                ByteSize(self.table_memory),
+                ByteSize(table_memory),
                 ByteSize(share),
                 ByteSize(LEAST_SHARE * u64::from(most)),
             )));
@@ -212,10 +224,10 @@ pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
         opened.map_err(|error| bad(format!("the file cannot be written: {error}")))?;
     }
     let clusters = flags.clusters();
-    let simulated = simulated(&flags.settings, &flags.world, &clusters, games)?;
+    let simulated = flags.simulated(&clusters, games)?;
     let report = Report::new(&flags.world, &simulated);
     if let Some(path) = &flags.plot
-        && !simulated.runs.is_empty()
+        && !report.runs.is_empty()
     {
         let svg = plot::svg(&report.title(), &report.runs)?;
         std::fs::write(path, svg)
@@ -225,15 +237,39 @@ pub fn run(flags: &SimulateFlags, games: &Games) -> Result<End, CommandError> {
         Output::Json => output::print_json(&report)?,
         Output::Text => output::print_text(&report.text())?,
     }
-    Ok(simulated.end(&clusters))
+    let all = simulated.len() == flags.seeds as usize
+        && simulated.iter().all(|simulated| simulated.has_solved(&clusters));
+    Ok(if all { End::Solved } else { End::Unsolved })
+}
+
+impl SimulateFlags {
+    /// What was simulated with each seed, of the first at least; fewer if the user stopped it.
+    fn simulated(
+        &self,
+        clusters: &[Cluster],
+        games: &Games,
+    ) -> Result<Vec<Simulated>, CommandError> {
+        let mut world = self.world.clone();
+        let mut all: Vec<Simulated> = Vec::new();
+        for seed in (0..u64::from(self.seeds)).map(|later| self.world.seed.wrapping_add(later)) {
+            world.seed = seed;
+            let one = simulated(&self.settings, &world, clusters, games)?;
+            // It is measured once: with another rate they would not be compared.
+            world.rate = one.rate.map(NonZero::get);
+            let is_whole = one.runs.len() == clusters.len();
+            all.push(one);
+            if !is_whole {
+                break;
+            }
+        }
+        Ok(all)
+    }
 }
 
 impl Simulated {
     /// Whether all of these clusters have solved it.
-    pub fn end(&self, clusters: &[Cluster]) -> End {
-        let all =
-            self.runs.len() == clusters.len() && self.runs.iter().all(|run| run.end.is_some());
-        if all { End::Solved } else { End::Unsolved }
+    pub fn has_solved(&self, clusters: &[Cluster]) -> bool {
+        self.runs.len() == clusters.len() && self.runs.iter().all(|run| run.end.is_some())
     }
 }
 

@@ -12,6 +12,7 @@ use jlpns_link::connect::AddressError;
 use jlpns_link::credentials::{CredentialFlags, Credentials};
 use jlpns_link::whereabouts::Whereabouts;
 use jlpns_proto::{MAX_LABEL, MAX_PRIORITY, MAX_SLOTS};
+use jlpns_queue::entry::State;
 use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
@@ -67,6 +68,11 @@ pub fn confirm() -> impl TypedValueParser<Value = Confirm> {
         [Confirm::Answer, Confirm::Sample, Confirm::None, Confirm::Proof]
             .map(|what| (what.name(), what)),
     )
+}
+
+/// Where an entry of a queue stands.
+pub fn entry_state() -> impl TypedValueParser<Value = State> {
+    one_of(State::ALL.map(|state| (state.name(), state)))
 }
 
 /// The game. Not read by clap, which would repeat a text of any length in its message.

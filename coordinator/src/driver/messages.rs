@@ -11,7 +11,7 @@ use tonic::metadata::MetadataValue;
 use super::WorkerStream;
 
 /// What a worker is told that must not come back.
-pub(super) fn denied(refusal: &Refusal) -> Status {
+pub(crate) fn denied(refusal: &Refusal) -> Status {
     let mut status = Status::permission_denied(refusal.to_string());
     if matches!(refusal, Refusal::Quarantined { .. }) {
         status.metadata_mut().insert(QUARANTINED, MetadataValue::from_static("true"));
@@ -33,7 +33,7 @@ pub(crate) fn over(answer: String) -> Kind {
 }
 
 /// The last message of a coordinator that is stopped and keeps its solve.
-pub(super) fn stopped() -> Kind {
+pub(crate) fn stopped() -> Kind {
     Kind::Batch(v1::CoordinatorBatch { stopped: true, ..Default::default() })
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub use handle::QueueHandle;
 pub(super) use handle::{Follower, NewStream, QueueCommand, QueueGone, Submitted};
 use jlpns_games::spec::Games;
-use jlpns_journal::{Header, Journal, JournalError, WriteRequest, Writer, WriterEvent};
+use jlpns_journal::{Header, JournalError, WriteRequest, Writer, WriterEvent};
 use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_queue::entry::Entry;
@@ -25,7 +25,6 @@ use jlpns_solve::{Order, Refusal, SolveStatus, Tidings, WorkerId};
 use places::Places;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
-use tonic::Status;
 use tracing::{info, warn};
 use workers::Workers;
 
@@ -33,11 +32,9 @@ use super::followers::Followers;
 use super::opening::Opening;
 use super::words::{EntryReader, entry_to_wire, state_to_wire};
 use super::written;
-use crate::recorder::OtherProcess;
+use crate::driver::{denied, heartbeat_of};
 use crate::service::Newcomer;
 
-/// Heartbeats in the length of a lease: some may be lost.
-pub(super) const HEARTBEATS: u32 = 6;
 /// After so many records a snapshot takes their place.
 const RECORDS_OF_A_SNAPSHOT: u64 = 50_000;
 /// How long the solves may take to write what they have when the coordinator is stopped.
@@ -74,7 +71,7 @@ pub struct QueueDriver {
     queue: Queue,
     opening: Arc<Opening>,
     heartbeat: Duration,
-    writer: Writer,
+    writer: Writer<Unwritten>,
     written: mpsc::UnboundedReceiver<WriterEvent>,
     /// Why nothing can be written at present.
     halted: Option<String>,
@@ -112,19 +109,14 @@ impl QueueDriver {
         facts.extend(opening.template.facts.iter().cloned());
         let header = Header { solve_id: opening.queue_id.clone(), facts };
         let directory = opening.directory.join(JOURNAL);
-        let opened = match opening.other {
-            OtherProcess::Keeps => Journal::open(&directory, &header)?,
-            OtherProcess::Stops => Journal::take_over(&directory, &header)?,
-        };
+        let opened = opening.other.open(&directory, &header)?;
         opened.repairs.iter().for_each(|repair| warn!("{repair}"));
         opening.queue_id = opened.header.solve_id;
         let (records, through, snapshot) = read(&games, opened.snapshots, opened.records)?;
         let queue = Queue::resume(settings, through, records);
         if opened.resumed {
-            let counts: Vec<String> = queue
-                .counts()
-                .map(|(state, count)| format!("{count} {}", name_of(state_to_wire(state))))
-                .collect();
+            let counts: Vec<String> =
+                queue.counts().map(|(state, count)| format!("{count} {}", state.name())).collect();
             info!(
                 "going on with the queue in {}: {}",
                 opening.directory.display(),
@@ -132,12 +124,12 @@ impl QueueDriver {
             );
         }
         let (events, written) = mpsc::unbounded_channel();
-        let writer = Writer::start(opened.journal, move |event| {
+        let writer = Writer::start_with(opened.journal, encode, move |event| {
             // A driver that is gone needs no events.
             let _ = events.send(event);
         })?;
         let (handle, commands) = QueueHandle::new(games);
-        let heartbeat = opening.template.lease_length / HEARTBEATS;
+        let heartbeat = heartbeat_of(opening.template.lease_length);
         let now = Instant::now();
         Ok(QueueDriver {
             queue,
@@ -212,9 +204,7 @@ impl QueueDriver {
         for action in self.queue.take_actions() {
             match action {
                 QueueAction::Record { number, record } => {
-                    let bytes = written::record_to_bytes(&record);
-                    let record = jlpns_journal::Record { number, bytes };
-                    self.writer.request(WriteRequest::Append(vec![record]));
+                    self.writer.request(Unwritten::Record(number, record));
                 }
                 QueueAction::Ask { sweep, positions } => {
                     let of = positions.first().and_then(|p| self.queue.entry(p.number));
@@ -249,9 +239,8 @@ impl QueueDriver {
 
     fn write_snapshot(&mut self) {
         let through = self.queue.written();
-        let bytes = written::snapshot_to_bytes(self.queue.records());
         self.snapshot = through;
-        self.writer.request(WriteRequest::Snapshot { through, settled: true, bytes });
+        self.writer.request(Unwritten::Snapshot(through, self.queue.records().collect()));
     }
 
     async fn obey(&mut self, command: QueueCommand) {
@@ -402,16 +391,11 @@ impl QueueDriver {
         let Some((status, entry)) = told.filter(|_| is_own).zip(self.queue.entry(number)) else {
             return;
         };
-        let mut found = entry.found.clone();
-        let (nodes, time) = entry.swept;
-        found.nodes = status.nodes.saturating_add(nodes);
-        found.jobs = status.jobs + u64::from(nodes > 0);
-        found.search_time = Duration::try_from_secs_f64(status.search_seconds)
-            .unwrap_or_default()
-            .saturating_add(time);
-        let nodes = found.nodes;
+        let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let (nodes, jobs) = (status.nodes, status.jobs);
+        let found = entry.with_work(nodes, jobs, seconds(status.search_seconds));
+        let (nodes, worked) = (found.nodes, seconds(status.seconds) + entry.swept.1);
         self.queue.note_found(number, found);
-        let worked = Duration::try_from_secs_f64(status.seconds).unwrap_or_default() + time;
         if let Some(reason) = self.queue.note_progress(number, nodes, worked, now_ms()) {
             self.places.stop_at_limit(number, reason);
         }
@@ -433,7 +417,7 @@ impl QueueDriver {
             let refusal = Refusal::Quarantined { worker, identity };
             warn!("{refusal}");
             // A worker that does not read it has gone already.
-            let _ = stream.outbound.try_send(Err(Status::permission_denied(refusal.to_string())));
+            let _ = stream.outbound.try_send(Err(denied(&refusal)));
             return;
         }
         if let Some(former) = self.workers.connection_of(&info) {
@@ -577,9 +561,7 @@ impl QueueDriver {
         self.workers.say_stopped();
         for action in self.queue.take_actions() {
             if let QueueAction::Record { number, record } = action {
-                let bytes = written::record_to_bytes(&record);
-                let record = jlpns_journal::Record { number, bytes };
-                self.writer.request(WriteRequest::Append(vec![record]));
+                self.writer.request(Unwritten::Record(number, record));
             }
         }
         self.write_snapshot();
@@ -626,6 +608,25 @@ impl QueueDriver {
     }
 }
 
+/// What the thread of the writer is to encode and write: neither is done on the queue's task, which everybody waits for.
+enum Unwritten {
+    Record(u64, Arc<QueueRecord>),
+    Snapshot(u64, Vec<QueueRecord>),
+}
+
+fn encode(unwritten: Unwritten) -> WriteRequest {
+    match unwritten {
+        Unwritten::Record(number, record) => {
+            let bytes = written::record_to_bytes(&record);
+            WriteRequest::Append(vec![jlpns_journal::Record { number, bytes }])
+        }
+        Unwritten::Snapshot(through, records) => {
+            let bytes = written::snapshot_to_bytes(records.iter());
+            WriteRequest::Snapshot { through, settled: true, bytes }
+        }
+    }
+}
+
 /// The records that make the queue, the number of the last one, and that of the snapshot among them.
 fn read(
     games: &Games,
@@ -656,19 +657,6 @@ fn read(
         }
     }
     Ok((read, through, snapshot))
-}
-
-/// The name of a state, as people read it.
-pub(crate) fn name_of(state: v1::EntryState) -> &'static str {
-    match state {
-        v1::EntryState::Unspecified => "unknown",
-        v1::EntryState::Waiting => "waiting",
-        v1::EntryState::Open => "open",
-        v1::EntryState::Solved => "solved",
-        v1::EntryState::Stopped => "stopped",
-        v1::EntryState::Cancelled => "cancelled",
-        v1::EntryState::Failed => "failed",
-    }
 }
 
 /// The time by the clock of this machine, in milliseconds since 1970.

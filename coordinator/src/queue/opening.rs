@@ -128,8 +128,7 @@ impl Opening {
     ) -> anyhow::Result<Driver> {
         let shown = || format!("cannot use {}", directory.display());
         fs::create_dir_all(directory).with_context(shown)?;
-        let mut config = DriverConfig::new(settings.spec.to_string());
-        config.heartbeat_interval = settings.lease_length / super::driver::HEARTBEATS;
+        let mut config = DriverConfig::of(&settings);
         let spec = settings.spec.clone();
         let wants_proofs = settings.belief.confirm == Confirm::Proof;
         let taken = take_up(directory, self.other, id, settings).with_context(shown)?;
@@ -187,15 +186,11 @@ impl Opening {
 /// What is known of an entry by its own solve, with what the search before it took.
 pub(super) fn found_of(solve: &Solve, entry: &Entry) -> Found {
     let status = solve.status(Duration::ZERO);
-    let (nodes, time) = entry.swept;
-    let best_move = solve.best_move();
     Found {
         bounds: Some(solve.proved().bounds),
-        best_move,
-        nodes: status.nodes.saturating_add(nodes),
-        jobs: status.jobs + u64::from(nodes > 0),
-        search_time: solve.search_time() + time,
+        best_move: solve.best_move(),
         claims: status.answer_claims.map(|claims| (claims, status.answer_confirmed.unwrap_or(0))),
         certificate: None,
+        ..entry.with_work(status.nodes, status.jobs, solve.search_time())
     }
 }

@@ -150,3 +150,8 @@ pub fn state_to_wire(state: State) -> v1::EntryState {
         State::Failed => v1::EntryState::Failed,
     }
 }
+
+/// Where an entry stands by a message; nothing if this build does not know it.
+pub fn state_of_wire(number: i32) -> Option<State> {
+    State::ALL.into_iter().find(|&state| i32::from(state_to_wire(state)) == number)
+}

@@ -42,8 +42,8 @@ pub fn record_from_bytes(
 }
 
 /// A snapshot, of the records that make the queue, as bytes.
-pub fn snapshot_to_bytes(records: impl Iterator<Item = QueueRecord>) -> Vec<u8> {
-    let records = records.map(|record| to_message(&record)).collect();
+pub fn snapshot_to_bytes<'a>(records: impl Iterator<Item = &'a QueueRecord>) -> Vec<u8> {
+    let records = records.map(to_message).collect();
     v1::QueueJournalSnapshot { records }.encode_to_vec()
 }
 

@@ -40,7 +40,7 @@ impl<B: Bitboard> Connect4<B> {
         if !self.rules.follow_up {
             return MOVER_WINS;
         }
-        let Stones { mover: leader, all } = position;
+        let Stones { mover: leader, all, .. } = position;
         let empty = self.full ^ all;
         // The lowest empty cells of the odd columns.
         let odd = self.playable(all) & self.follower_cells;

@@ -104,16 +104,16 @@ impl<B: Bitboard> Connect4<B> {
         relevant: Bounds,
         up: usize,
     ) -> Survey {
-        let Stones { mover, all } = position;
+        let all = position.all;
         let played = all.count_ones();
         let exactly = |outcome| {
             let bounds = Bounds::exactly(outcome);
             Survey { bounds, resistance: 0, forced: None, promise: 0 }
         };
-        if self.has_four(mover ^ all, up) {
+        if position.is_won() {
             return exactly(last_moves.won_on(played));
         }
-        let (moves, opponent_threats) = match self.tactics(position, up) {
+        let (moves, opponent_threats) = match self.tactics(position) {
             Tactics::Open { moves, opponent_threats } => (moves, opponent_threats),
             Tactics::Full => return exactly(last_moves.draw),
             Tactics::Wins(_) => return exactly(last_moves.won_on(played + 1)),

@@ -5,6 +5,7 @@
 //!
 //! Here are the rules; what the game knows beyond them has one file an idea:
 //! - `threats`: cells that complete a line, and what must be played because of them.
+//! - `potential`: how much a move promises, by the lines through its cell.
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
 //! - `aftereven`: lines that would be completed only after one of that player's.
@@ -28,6 +29,7 @@ mod aftereven;
 mod follow_up;
 mod last_moves;
 mod pairs;
+mod potential;
 mod threats;
 
 #[cfg(test)]
@@ -115,17 +117,24 @@ pub struct Connect4<B> {
     mirror_columns: Box<[(B, u32)]>,
     /// The bits of the column that is its own mirror image, if there is one.
     middle_column: B,
+    /// The lines of four through each cell.
+    lines: potential::Lines<B>,
     scale: OutcomeScale,
     /// How outcomes are told apart by the move on which the game ends, if they are.
     last_moves: Option<LastMoves>,
     rules: Rules,
 }
 
-/// A position: the stones of the player to move, and all stones.
+/// A position: the stones of the player to move, and all stones. The cells that complete lines are kept
+/// with them, because those of the player who did not move last stay as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stones<B> {
     mover: B,
     all: B,
+    /// The cells that have three stones of the player to move in a line with them, empty or filled.
+    completed_by_mover: B,
+    /// The same for the opponent.
+    completed_by_opponent: B,
 }
 
 /// Why a board size is refused.
@@ -164,6 +173,7 @@ impl<B: Bitboard> Connect4<B> {
             from_centre: Box::default(),
             mirror_columns: Box::default(),
             middle_column: B::zero(),
+            lines: potential::Lines::of(B::zero(), height),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
             last_moves: None,
             rules: Rules::default(),
@@ -184,6 +194,7 @@ impl<B: Bitboard> Connect4<B> {
         (game.mirror_columns, game.middle_column) = (mirror_columns, middle_column);
         let mut columns: Vec<u32> = (0..width).collect();
         columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
+        game.lines = potential::Lines::of(game.full, height);
         game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
         Ok(game)
     }
@@ -241,6 +252,14 @@ impl<B: Bitboard> Connect4<B> {
     }
 }
 
+impl<B: Bitboard> Stones<B> {
+    /// Whether the player who moved last has a line: then each of its cells has three others in a line with it.
+    #[inline]
+    fn is_won(&self) -> bool {
+        !(self.completed_by_opponent & (self.mover ^ self.all)).is_zero()
+    }
+}
+
 impl<B: Bitboard> Connect4<B> {
     /// All cells of a column, without the bit above it.
     #[inline]
@@ -281,7 +300,12 @@ impl<B: Bitboard> Connect4<B> {
     /// `c`, both counted from 0, is bit `c * (rows + 1) + r`. They must be stones that a game can
     /// come to.
     pub fn position(&self, mover: B, all: B) -> Stones<B> {
-        Stones { mover, all }
+        Stones {
+            mover,
+            all,
+            completed_by_mover: by_height!(self.completing(mover)),
+            completed_by_opponent: by_height!(self.completing(mover ^ all)),
+        }
     }
 }
 
@@ -294,7 +318,7 @@ impl<B: Bitboard> Game for Connect4<B> {
     }
 
     fn start(&self) -> Stones<B> {
-        Stones { mover: B::zero(), all: B::zero() }
+        self.position(B::zero(), B::zero())
     }
 
     #[inline]
@@ -304,7 +328,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn outcome(&self, position: &Stones<B>) -> Option<Outcome> {
-        let is_won = by_height!(self.has_four(position.mover ^ position.all));
+        let is_won = position.is_won();
         if !is_won && position.all != self.full {
             return None;
         }
@@ -330,6 +354,9 @@ impl<B: Bitboard> Game for Connect4<B> {
     #[inline]
     fn play(&self, position: &mut Stones<B>, mv: Move) {
         let stone = self.playable(position.all) & self.column(u32::from(mv.0));
+        let completed = by_height!(self.completing(position.mover | stone));
+        position.completed_by_mover =
+            std::mem::replace(&mut position.completed_by_opponent, completed);
         position.mover = position.mover ^ position.all;
         position.all = position.all | stone;
     }
@@ -341,6 +368,8 @@ impl<B: Bitboard> Game for Connect4<B> {
         let remaining = stones & (stones >> 1) & column;
         position.all = (position.all ^ stones) | remaining;
         position.mover = position.mover ^ position.all;
+        position.completed_by_opponent = position.completed_by_mover;
+        position.completed_by_mover = by_height!(self.completing(position.mover));
     }
 
     #[inline]
@@ -399,7 +428,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn relevant_moves(&self, position: &Stones<B>, moves: &mut MoveList) {
-        let cells = by_height!(self.relevant_cells(*position));
+        let cells = self.relevant_cells(*position);
         // Most lines cross the centre.
         for &(mv, column) in &self.from_centre {
             if !(cells & column).is_zero() {
@@ -410,7 +439,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn resistance(&self, position: &Stones<B>) -> u32 {
-        by_height!(self.relevant_cells(*position)).count_ones()
+        self.relevant_cells(*position).count_ones()
     }
 
     #[inline]
@@ -419,6 +448,11 @@ impl<B: Bitboard> Game for Connect4<B> {
             None => by_height!(self.judge(*position, relevant)),
             Some(last_moves) => by_height!(self.judge_last_moves(last_moves, *position, relevant)),
         }
+    }
+
+    #[inline]
+    fn promises(&self, position: &Stones<B>, moves: &mut [(Move, i32)]) {
+        by_height!(self.weigh_lines(*position, moves));
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

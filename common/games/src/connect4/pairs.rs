@@ -9,17 +9,17 @@
 //!   both b1 and a3, but the follower is not sure of a3 any more. It is needed where the leader
 //!   threatens to make a line upwards with a1 and a2.
 
+use smallvec::SmallVec;
+
 use crate::connect4::aftereven::Follower;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
 
 /// The pairs that the follower has to make.
 struct Pairing<B> {
-    /// Two cells each that the leader does not get both.
-    apart: [B; 32],
-    /// How many of them there are: one for each two columns, of which there are up to 64, and two
-    /// where these are a vertical pair, which needs a board so high that it has 25 columns at most.
-    count: usize,
+    /// Two cells each that the leader does not get both: one for each two columns, and two where these
+    /// are a vertical pair.
+    apart: SmallVec<[B; 16]>,
     /// The lowest cells of the columns that have a partner.
     paired: B,
     /// The lowest cells of the columns that need a vertical pair.
@@ -63,13 +63,12 @@ impl<B: Bitboard> Connect4<B> {
         up: usize,
     ) -> Option<B> {
         let race = self.in_the_race(follower, up);
-        if !race && lowest_odd.is_zero() {
+        if !race && (lowest_odd.is_zero() || self.has_four(reachable, up)) {
             return None;
         }
         let cells = reachable | lowest_odd;
         let mut pairing = Pairing {
-            apart: [B::zero(); 32],
-            count: 0,
+            apart: SmallVec::new(),
             paired: B::zero(),
             vertical: B::zero(),
             longer: false,
@@ -103,21 +102,27 @@ impl<B: Bitboard> Connect4<B> {
     fn all_lines(&self, cells: B, up: usize, mut test: impl FnMut(B, bool) -> bool) -> bool {
         // The narrowest and the lowest boards have no lines in some direction.
         let (tall, wide) = (up > 4, self.width >= 4);
-        let steps = [(tall, 1), (wide, up), (tall && wide, up - 1), (tall && wide, up + 1)];
-        for (_, step) in steps.into_iter().filter(|&(fits, _)| fits) {
-            let twos = cells & (cells >> step);
-            let mut starts = twos & (twos >> (2 * step));
-            while !starts.is_zero() {
-                let start = lowest(starts);
-                starts = starts ^ start;
-                let line = start | start << step | start << (2 * step) | start << (3 * step);
-                if !test(line, step == 1) {
-                    return false;
-                }
-            }
-        }
-        true
+        (!tall || all_lines_along(cells, 1, |line| test(line, true)))
+            && (!wide || all_lines_along(cells, up, |line| test(line, false)))
+            && (!(tall && wide)
+                || all_lines_along(cells, up - 1, |line| test(line, false))
+                    && all_lines_along(cells, up + 1, |line| test(line, false)))
     }
+}
+
+/// Whether `test` holds for all lines in `cells` whose neighbours are `step` bits apart.
+#[inline(always)]
+fn all_lines_along<B: Bitboard>(cells: B, step: usize, mut test: impl FnMut(B) -> bool) -> bool {
+    let twos = cells & (cells >> step);
+    let mut starts = twos & (twos >> (2 * step));
+    while !starts.is_zero() {
+        let start = lowest(starts);
+        starts = starts ^ start;
+        if !test(start | start << step | start << (2 * step) | start << (3 * step)) {
+            return false;
+        }
+    }
+    true
 }
 
 impl<B: Bitboard> Pairing<B> {
@@ -133,7 +138,7 @@ impl<B: Bitboard> Pairing<B> {
                 true
             }
             1 => false,
-            2 if self.apart[..self.count].contains(&through) => true,
+            2 if self.apart.contains(&through) => true,
             2 if !(self.paired & through).is_zero() => false,
             2 => {
                 self.paired = self.paired | through;
@@ -172,14 +177,13 @@ impl<B: Bitboard> Pairing<B> {
 
     #[inline(always)]
     fn keep_apart(&mut self, cells: B) {
-        self.apart[self.count] = cells;
-        self.count += 1;
+        self.apart.push(cells);
     }
 
     /// Whether the leader does not get all of `line`.
     #[inline(always)]
     fn breaks(&self, line: B) -> bool {
-        self.apart[..self.count].iter().any(|&apart| apart & line == apart)
+        self.apart.iter().any(|&apart| apart & line == apart)
     }
 }
 
@@ -194,7 +198,7 @@ mod tests {
         // The bits of two columns, both with stones on their two lowest cells.
         let (a1, b1) = (1u64 << 2, 1u64 << 9);
         let mut pairing =
-            Pairing { apart: [0; 32], count: 0, paired: 0, vertical: a1, longer: false };
+            Pairing { apart: SmallVec::new(), paired: 0, vertical: a1, longer: false };
         assert_eq!(pairing.make_vertical_pairs(a1 | b1), Some(a1 << 2));
         for broken in [a1 >> 2 | a1 >> 1 | a1 | a1 << 1, b1 | a1 << 2] {
             assert!(pairing.breaks(broken), "{broken:b}");

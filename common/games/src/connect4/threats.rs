@@ -27,7 +27,7 @@ impl<B: Bitboard> Connect4<B> {
     /// The empty cells that have three of `stones`, which lie on the board, in a line with them. Of
     /// the filled ones some are among them. `up` is the number of bits of a column.
     #[inline(always)]
-    fn completing(&self, stones: B, up: usize) -> B {
+    pub(super) fn completing(&self, stones: B, up: usize) -> B {
         let mut cells = B::zero();
         if up > 4 {
             // No stone lies above an empty cell.
@@ -45,17 +45,17 @@ impl<B: Bitboard> Connect4<B> {
 
     /// What the player to move has to reckon with, where there is no line on the board.
     #[inline(always)]
-    pub(super) fn tactics(&self, position: Stones<B>, up: usize) -> Tactics<B> {
-        let Stones { mover, all } = position;
+    pub(super) fn tactics(&self, position: Stones<B>) -> Tactics<B> {
+        let Stones { all, completed_by_mover, completed_by_opponent, .. } = position;
         let playable = self.playable(all);
         if playable.is_zero() {
             return Tactics::Full;
         }
-        let wins = self.completing(mover, up) & playable;
+        let wins = completed_by_mover & playable;
         if !wins.is_zero() {
             return Tactics::Wins(lowest(wins));
         }
-        let opponent_threats = self.completing(mover ^ all, up) & !all;
+        let opponent_threats = completed_by_opponent & !all;
         let safe = playable & !(opponent_threats >> 1);
         let immediate = playable & opponent_threats;
         let moves = if immediate.is_zero() {
@@ -70,8 +70,8 @@ impl<B: Bitboard> Connect4<B> {
 
     /// The cells of moves of which one is as good as any; none only if the board is full.
     #[inline(always)]
-    pub(super) fn relevant_cells(&self, position: Stones<B>, up: usize) -> B {
-        match self.tactics(position, up) {
+    pub(super) fn relevant_cells(&self, position: Stones<B>) -> B {
+        match self.tactics(position) {
             Tactics::Open { moves, .. } => moves,
             Tactics::Wins(cell) => cell,
             // All moves lose alike.
@@ -83,9 +83,9 @@ impl<B: Bitboard> Connect4<B> {
     /// All that is known of a position; outcomes beyond the relevancy bounds are not told apart.
     #[inline(always)]
     pub(super) fn judge(&self, position: Stones<B>, relevant: Bounds, up: usize) -> Survey {
-        let Stones { mover, all } = position;
-        let lost = self.has_four(mover ^ all, up);
-        let value = match self.tactics(position, up) {
+        let all = position.all;
+        let lost = position.is_won();
+        let value = match self.tactics(position) {
             Tactics::Open { moves, opponent_threats } if !lost => {
                 let relevant = self.turned_for_min(all, relevant);
                 let upper = self.most_for_leader(position, opponent_threats, relevant, up);

@@ -20,6 +20,8 @@ pub(crate) struct Setting<'a, G: Game> {
     /// children at once, delayed or not; nodes below the root have only their relevant moves; and
     /// forced moves are played out on the way to a child.
     pub knowledge: bool,
+    /// Whether a child starts with more effort for each sibling that promises more.
+    pub ranked: bool,
 }
 
 impl<G: Game> Setting<'_, G> {

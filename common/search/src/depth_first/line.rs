@@ -58,42 +58,19 @@ impl<G: Game> Line<G> {
     #[inline]
     pub fn survey<E: Estimate>(&mut self, setting: &Setting<'_, G>, mv: Move) -> Child<E> {
         let mark = self.mark();
-        let mut copy = Self::COPIED.then(|| self.position.clone());
-        let (mut next, mut forced) = (mv, 0);
-        // How promising the move is shows right after it, not where it leads to by force.
-        let mut promise = None;
-        let (verdict, resistance) = loop {
-            match &mut copy {
-                Some(copy) => setting.game.play(copy, next),
-                None => self.play(setting.game, next),
+        if Self::COPIED {
+            self.copies.push(self.position.clone());
+            let played_out =
+                play_out(setting, &mut self.copies[mark.copies], mark.copies, mv, |_| {});
+            if played_out.is_settled {
+                self.copies.truncate(mark.copies);
             }
-            let survey = setting.survey(copy.as_ref().unwrap_or(&self.position));
-            promise = promise.or(Some(survey.promise));
-            let verdict = survey.bounds.verdict(setting.threshold);
-            match survey.forced {
-                Some(only) if verdict.is_none() => next = only,
-                _ => break (verdict, survey.resistance),
-            }
-            forced += 1;
-        };
-        let position = copy.as_ref().unwrap_or(&self.position);
-        let player = setting.game.to_move(position);
-        let mut key = 0;
-        if verdict.is_none() {
-            key = setting.key(position);
-            setting.table.prefetch(key);
+            return played_out.child;
         }
-        let mut place = 0;
-        match copy {
-            Some(copy) if verdict.is_none() => {
-                place = self.copies.len() as u32;
-                self.copies.push(copy);
-            }
-            Some(_) => {}
-            None => self.back_to(setting.game, mark),
-        }
-        let seen = Seen { player, verdict, resistance, promise: promise.unwrap_or(0) };
-        Child { key, estimate: E::of(setting, seen), place, mv, forced }
+        let played = &mut self.played;
+        let played_out = play_out(setting, &mut self.position, 0, mv, |mv| played.push(mv));
+        self.back_to(setting.game, mark);
+        played_out.child
     }
 
     /// Goes on to a child of the present node that was not seen to be decided.
@@ -134,4 +111,48 @@ impl<G: Game> Line<G> {
         game.play(&mut self.position, mv);
         self.played.push(mv);
     }
+}
+
+/// A child, and whether its answer is seen.
+struct PlayedOut<E> {
+    child: Child<E>,
+    is_settled: bool,
+}
+
+/// Plays `mv` and the moves that follow by force, each of which `note` is told of. The child's place is
+/// `place`.
+#[inline(always)]
+fn play_out<G: Game, E: Estimate>(
+    setting: &Setting<'_, G>,
+    position: &mut G::Position,
+    place: usize,
+    mv: Move,
+    mut note: impl FnMut(Move),
+) -> PlayedOut<E> {
+    let (mut next, mut forced) = (mv, 0);
+    // How promising the move is shows right after it, not where it leads to by force.
+    let mut promise = 0;
+    let (verdict, resistance) = loop {
+        setting.game.play(position, next);
+        note(next);
+        let survey = setting.survey(position);
+        if forced == 0 {
+            promise = survey.promise;
+        }
+        let verdict = survey.bounds.verdict(setting.threshold);
+        match survey.forced {
+            Some(only) if verdict.is_none() => next = only,
+            _ => break (verdict, survey.resistance),
+        }
+        forced += 1;
+    };
+    let player = setting.game.to_move(position);
+    let mut key = 0;
+    if verdict.is_none() {
+        key = setting.key(position);
+        setting.table.prefetch(key);
+    }
+    let seen = Seen { player, verdict, resistance, promise };
+    let child = Child { key, estimate: E::of(setting, seen), place: place as u32, mv, forced };
+    PlayedOut { child, is_settled: verdict.is_some() }
 }

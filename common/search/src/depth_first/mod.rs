@@ -152,6 +152,15 @@ impl<'a, G: Game, E: Estimate, N> Path<'a, G, E, N> {
         self.line.survey(&self.setting, mv)
     }
 
+    /// Looks closer at how promising moves of the present node are, if the game is asked for what it knows.
+    /// The node must have been entered right now, or be the root that is not open yet.
+    #[inline]
+    pub fn look_closer(&self, promises: &mut [(Move, i32)]) {
+        if self.setting.knowledge {
+            self.setting.game.promises(&self.line.position, promises);
+        }
+    }
+
     /// Goes on to a child of the present node. Its relevant moves are in [`Path::moves`], its
     /// children are still to be added.
     #[inline]

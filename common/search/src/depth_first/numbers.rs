@@ -1,12 +1,16 @@
 //! What PDS and df-pn have in common: they hold effort numbers of every child, and a node's follow
 //! from them.
 
-use jlpns_games::{Game, Player};
+use jlpns_games::{Game, Move, Player};
+use smallvec::SmallVec;
 
 use super::{Child, Estimate, Path, Seen, Setting};
 use crate::effort::EffortSum;
-use crate::efforts::for_player;
+use crate::efforts::{for_player, pair_of};
 use crate::{Effort, EffortPair};
+
+/// How much more effort a child starts with for each sibling that promises more.
+const RANK_EFFORT: u64 = 4;
 
 /// The effort numbers of a child.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +118,28 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
             let remembered = !decided && !child.estimate.known && look_up(&self.setting, child);
             self.nodes += u64::from(!self.setting.delayed && !remembered);
         }
+        if self.setting.ranked && !decided {
+            self.rank(first);
+        }
         self.note_peak();
+    }
+
+    /// Raises the effort of children that were never searched, for the player to move: the more of their
+    /// siblings promise more, the less likely is it that theirs is the move to be proved.
+    #[inline]
+    fn rank(&mut self, first: usize) {
+        let open = self.children[first..].iter();
+        let mut promises: SmallVec<[(Move, i32); 16]> = open.map(|child| (child.mv, 0)).collect();
+        self.look_closer(&mut promises);
+        let player = self.top().player;
+        for (child, &(_, promise)) in self.children[first..].iter_mut().zip(&promises) {
+            if !child.estimate.known {
+                let better = promises.iter().filter(|(_, other)| *other > promise).count();
+                let (own, other) = for_player(player, child.estimate.pair);
+                let own = own.plus(Effort::finite(RANK_EFFORT * better as u64));
+                child.estimate.pair = pair_of(player, own, other);
+            }
+        }
     }
 
     /// What the children say of the present node.

@@ -4,85 +4,28 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::anyhow;
 use jlpns_proto::v1;
-use serde::Serialize;
+pub use jlpns_queue::entry::State;
+use serde::{Serialize, Serializer};
 
 use super::super::output::grouped;
 use super::super::{CommandError, End};
+use crate::queue::words::state_of_wire;
 
 /// The last millisecond that can be written: that of the year 9999.
 const LATEST_MS: u64 = 253_402_300_799_999;
 
-/// Where an entry stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It has not begun.
-    Waiting,
-    /// It is worked on.
-    Open,
-    /// It is answered.
-    Solved,
-    /// It was stopped at its limit.
-    Stopped,
-    /// It was cancelled.
-    Cancelled,
-    /// It could not be solved.
-    Failed,
+/// What a message says of where an entry stands; an error if this build does not know it.
+pub fn known_state(number: i32) -> Result<State, CommandError> {
+    state_of_wire(number).ok_or_else(|| {
+        CommandError::Failed(anyhow!(
+            "the coordinator tells of an entry in state {number}, which this build does not know; use the \
+             coordinator's build"
+        ))
+    })
 }
 
-impl State {
-    /// All of them.
-    pub const ALL: [State; 6] = [
-        State::Waiting,
-        State::Open,
-        State::Solved,
-        State::Stopped,
-        State::Cancelled,
-        State::Failed,
-    ];
-
-    /// Those in which an entry stays.
-    pub const ENDED: [State; 4] = [State::Solved, State::Stopped, State::Cancelled, State::Failed];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Waiting => "waiting",
-            State::Open => "open",
-            State::Solved => "solved",
-            State::Stopped => "stopped",
-            State::Cancelled => "cancelled",
-            State::Failed => "failed",
-        }
-    }
-
-    /// Whether an entry stays in it.
-    pub fn has_ended(self) -> bool {
-        State::ENDED.contains(&self)
-    }
-
-    /// The same as a message has it.
-    pub fn wire(self) -> v1::EntryState {
-        match self {
-            State::Waiting => v1::EntryState::Waiting,
-            State::Open => v1::EntryState::Open,
-            State::Solved => v1::EntryState::Solved,
-            State::Stopped => v1::EntryState::Stopped,
-            State::Cancelled => v1::EntryState::Cancelled,
-            State::Failed => v1::EntryState::Failed,
-        }
-    }
-
-    /// What a message says; an error if this build does not know it.
-    pub fn of_wire(number: i32) -> Result<State, CommandError> {
-        let known = State::ALL.into_iter().find(|state| i32::from(state.wire()) == number);
-        known.ok_or_else(|| {
-            CommandError::Failed(anyhow!(
-                "the coordinator tells of an entry in state {number}, which this build does not know; use the \
-                 coordinator's build"
-            ))
-        })
-    }
+fn by_name<S: Serializer>(state: &State, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(state.name())
 }
 
 /// How a command ends that waits for entries, of the states in which they are.
@@ -116,6 +59,7 @@ pub struct Entry {
     /// What the submitter calls it, if it says.
     pub label: Option<String>,
     /// Where it stands.
+    #[serde(serialize_with = "by_name")]
     pub state: State,
     /// Why it was stopped or failed.
     pub reason: Option<String>,
@@ -169,7 +113,7 @@ fn moment(ms: u64) -> Option<String> {
 impl Entry {
     /// The entry of a message; an error if its state is not known.
     pub fn of_wire(message: v1::QueueEntry) -> Result<Entry, CommandError> {
-        let state = State::of_wire(message.state)?;
+        let state = known_state(message.state)?;
         let entry = message.entry.unwrap_or_default();
         let is_timed = message.began_ms > 0 && message.ended_ms > 0;
         let ms = is_timed.then(|| message.ended_ms.saturating_sub(message.began_ms));
@@ -260,6 +204,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::queue::words::state_to_wire;
 
     fn solved() -> v1::QueueEntry {
         v1::QueueEntry {
@@ -352,10 +297,10 @@ mod tests {
     #[test]
     fn a_state_that_is_not_known_is_told() {
         for state in State::ALL {
-            assert_eq!(State::of_wire(state.wire().into()).expect("known"), state);
+            assert_eq!(known_state(state_to_wire(state).into()).expect("known"), state);
         }
         for unknown in [0, 99] {
-            State::of_wire(unknown).expect_err("it is not known");
+            known_state(unknown).expect_err("it is not known");
         }
     }
 

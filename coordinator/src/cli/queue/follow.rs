@@ -13,7 +13,7 @@ use super::super::interrupt::Interrupt;
 use super::super::output::grouped;
 use super::super::progress::Progress;
 use super::super::{CommandError, values};
-use super::entry::State;
+use super::entry::known_state;
 use super::remote::{RETRY, RemoteQueue, told};
 
 /// How long is waited, and for what.
@@ -95,7 +95,7 @@ async fn until_ended(
                 while !open.is_empty() && failure.is_none() {
                     match entries.next().await {
                         Ok(Some(entry)) => {
-                            let has_ended = State::of_wire(entry.state)?.has_ended();
+                            let has_ended = known_state(entry.state)?.has_ended();
                             if has_ended && open.remove(&entry.number) {
                                 take(entry)?;
                             }

@@ -19,6 +19,7 @@ use tracing::warn;
 use super::super::CommandError;
 use super::super::ask::{Answers, Coordinator, NoAnswer};
 use super::entry::State;
+use crate::queue::words::state_to_wire;
 
 /// How long a coordinator may take to answer, or to send the next entry of those that it has.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -127,7 +128,7 @@ impl RemoteQueue {
     ) -> Result<(), CommandError> {
         let request = ListEntriesRequest {
             numbers: named(numbers),
-            states: states.iter().map(|state| i32::from(state.wire())).collect(),
+            states: states.iter().map(|state| i32::from(state_to_wire(*state))).collect(),
         };
         let stream =
             self.coordinator.stream(LIMIT, async |line| client(line).list_entries(request).await);

@@ -8,7 +8,7 @@ use tracing::warn;
 
 use super::super::output::{self, Output, grouped};
 use super::super::{CommandError, End};
-use super::entry::{Entry, State, end_of_results};
+use super::entry::{Entry, State, end_of_results, known_state};
 use super::follow::PatienceFlags;
 use super::numbers::numbers;
 use super::place::PlaceFlags;
@@ -71,7 +71,7 @@ async fn list(
     let states: &[State] = if numbers.is_empty() { &State::ENDED } else { &[] };
     let (mut ended, mut unended) = (Vec::new(), 0);
     let take = |entry: QueueEntry| {
-        if State::of_wire(entry.state)?.has_ended() {
+        if known_state(entry.state)?.has_ended() {
             ended.push(print(flags.output, entry)?);
         } else {
             unended += 1;

@@ -8,8 +8,8 @@ use jlpns_solve::WorkerStatus;
 use serde::Serialize;
 
 use super::super::output::{self, Output, grouped};
-use super::super::{CommandError, End};
-use super::entry::{Entry, State};
+use super::super::{CommandError, End, values};
+use super::entry::{Entry, State, known_state};
 use super::numbers::numbers;
 use super::place::PlaceFlags;
 use super::remote::RemoteQueue;
@@ -35,7 +35,8 @@ pub struct QueueFlags {
     all: bool,
 
     /// Show the entries in these states
-    #[arg(long, value_enum, value_name = "LIST", value_delimiter = ',', env = "JLPNS_QUEUE_STATE")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', env = "JLPNS_QUEUE_STATE")]
+    #[arg(value_parser = values::entry_state())]
     state: Vec<State>,
 
     #[command(flatten)]
@@ -107,7 +108,7 @@ impl Status {
     fn of_wire(message: QueueStatus) -> Result<Status, CommandError> {
         let mut counts = Counts::default();
         for count in &message.counts {
-            *counts.of(State::of_wire(count.state)?) += count.entries;
+            *counts.of(known_state(count.state)?) += count.entries;
         }
         let workers: Vec<WorkerStatus> =
             message.workers.into_iter().map(worker_from_wire).collect();
@@ -239,9 +240,11 @@ mod tests {
     use jlpns_proto::v1::{self, EntryCount, NewEntry};
 
     use super::*;
+    use crate::queue::words::state_to_wire;
 
     fn shown() -> Shown {
-        let count = |state: State, entries| EntryCount { state: state.wire().into(), entries };
+        let count =
+            |state: State, entries| EntryCount { state: state_to_wire(state).into(), entries };
         let worker = v1::WorkerStatus { slots: 4, running: 3, ..Default::default() };
         let status = QueueStatus {
             counts: vec![count(State::Waiting, 1_000), count(State::Open, 1)],
@@ -262,7 +265,7 @@ mod tests {
         let open = QueueEntry {
             number: 7,
             entry: Some(entry),
-            state: State::Open.wire().into(),
+            state: state_to_wire(State::Open).into(),
             slots: 3,
             ..Default::default()
         };

@@ -19,16 +19,19 @@ pub struct Report {
     rate: Option<u64>,
     latency_seconds: f64,
     jitter: f64,
+    /// The first seed.
     seed: u64,
+    /// How many there are.
+    seeds: u64,
     /// For each report; `None` is the real time.
     coordinator_seconds: Option<f64>,
     /// The bytes that each worker has for its table and its searches.
     worker_memory: u64,
-    /// The runs, the single slot first.
+    /// The numbers of workers, the single slot first, each with the means over the seeds.
     pub runs: Vec<Row>,
 }
 
-/// One run.
+/// The runs of one number of workers: one, or the means of one for each seed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The workers.
@@ -42,6 +45,8 @@ pub struct Row {
     pub seconds: f64,
     /// How many times faster than the single slot; `None` if one of the two was given up.
     pub speed_up: Option<f64>,
+    /// The standard deviation of the speed-ups over the seeds; `None` of a single one.
+    speed_up_spread: Option<f64>,
     /// The speed-up a slot.
     pub efficiency: Option<f64>,
     /// The share of the slots' time in searches.
@@ -71,6 +76,7 @@ impl Row {
             solved: run.end.is_some(),
             seconds: run.time.as_secs_f64(),
             speed_up,
+            speed_up_spread: None,
             efficiency: speed_up.map(|speed_up| speed_up / slots as f64),
             utilisation: run.utilisation(),
             search_overhead: run.search_overhead(single),
@@ -82,13 +88,53 @@ impl Row {
         }
     }
 
+    /// The means of runs of the same workers, of which there is one at least.
+    fn mean(rows: &[Row]) -> Row {
+        let count = rows.len() as f64;
+        let mean = |value: fn(&Row) -> f64| rows.iter().map(value).sum::<f64>() / count;
+        let whole = |value: fn(&Row) -> u64| {
+            let sum: u128 = rows.iter().map(|row| u128::from(value(row))).sum();
+            u64::try_from(sum / rows.len() as u128).unwrap_or(u64::MAX)
+        };
+        // There is no mean of what is not known of each.
+        let known = |value: fn(&Row) -> Option<f64>| {
+            let values: Option<Vec<f64>> = rows.iter().map(value).collect();
+            values.filter(|values| !values.is_empty())
+        };
+        let mean_of_known = |value| known(value).map(|values| values.iter().sum::<f64>() / count);
+        let speed_up = mean_of_known(|row| row.speed_up);
+        let spread = known(|row| row.speed_up).zip(speed_up).filter(|_| rows.len() > 1);
+        Row {
+            solved: rows.iter().all(|row| row.solved),
+            seconds: mean(|row| row.seconds),
+            speed_up,
+            speed_up_spread: spread.map(|(values, mean)| {
+                let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+                (squares / (count - 1.0)).sqrt()
+            }),
+            efficiency: mean_of_known(|row| row.efficiency),
+            utilisation: mean(|row| row.utilisation),
+            search_overhead: mean_of_known(|row| row.search_overhead),
+            coordinator_load: mean(|row| row.coordinator_load),
+            jobs: whole(|row| row.jobs),
+            cancelled: whole(|row| row.cancelled),
+            nodes: whole(|row| row.nodes),
+            tree_nodes: whole(|row| row.tree_nodes),
+            ..rows[0].clone()
+        }
+    }
+
     fn cells(&self) -> [String; COLUMNS] {
         let percent = |share: f64| format!("{:.1}", share * 100.0);
         let unknown = || "-".to_owned();
         [
             grouped(self.slots),
             format!("{:.3}{}", self.seconds, if self.solved { "" } else { " (given up)" }),
-            self.speed_up.map_or_else(unknown, |speed_up| format!("{speed_up:.2}")),
+            match (self.speed_up, self.speed_up_spread) {
+                (None, _) => unknown(),
+                (Some(speed_up), None) => format!("{speed_up:.2}"),
+                (Some(speed_up), Some(spread)) => format!("{speed_up:.2} ±{spread:.2}"),
+            },
             self.efficiency.map_or_else(unknown, percent),
             percent(self.utilisation),
             self.search_overhead.map_or_else(unknown, percent),
@@ -117,15 +163,18 @@ const HEADINGS: [&str; COLUMNS] = [
 ];
 
 impl Report {
-    /// What the runs show, of which the first is that of the single slot.
-    pub fn new(
-        world: &WorldFlags,
-        Simulated { solve, rate, worker_memory, runs }: &Simulated,
-    ) -> Report {
+    /// What was simulated with each seed, of one at least, shows; the first run of each is that of the single
+    /// slot.
+    pub fn new(world: &WorldFlags, simulated: &[Simulated]) -> Report {
+        let Simulated { solve, rate, worker_memory, runs } = &simulated[0];
         let start = solve.status(std::time::Duration::ZERO);
         let known = runs.iter().find(|run| run.end.is_some()).or(runs.last());
-        let rows =
-            runs.first().map(|single| runs.iter().map(|run| Row::new(run, single)).collect());
+        let of_cluster = |index: usize| -> Vec<Row> {
+            let pairs =
+                simulated.iter().filter_map(|one| Some((one.runs.get(index)?, &one.runs[0])));
+            pairs.map(|(run, single)| Row::new(run, single)).collect()
+        };
+        let rows = (0..runs.len()).map(|index| Row::mean(&of_cluster(index))).collect();
         Report {
             answer: Answer::of_solve(known.map_or(&start, |run| &run.status)),
             sub_search: start.sub_search.clone(),
@@ -133,12 +182,13 @@ impl Report {
             latency_seconds: world.latency.as_secs_f64(),
             jitter: world.jitter,
             seed: world.seed,
+            seeds: simulated.len() as u64,
             coordinator_seconds: match world.coordinator_cost {
                 CoordinatorCost::Real => None,
                 CoordinatorCost::Fixed(cost) => Some(cost.as_secs_f64()),
             },
             worker_memory: *worker_memory,
-            runs: rows.unwrap_or_default(),
+            runs: rows,
         }
     }
 
@@ -155,13 +205,16 @@ impl Report {
             None => "its real time".to_owned(),
         };
         format!(
-            "{}\njobs of {} with --rate {rate}, latency {} ms, jitter {}, seed {}; coordinator \
+            "{}\njobs of {} with --rate {rate}, latency {} ms, jitter {}, {}; coordinator \
              {coordinator} a report; {} of memory a worker\n{}",
             self.answer.headline(),
             self.sub_search,
             self.latency_seconds * 1e3,
             self.jitter,
-            self.seed,
+            match self.seeds {
+                1 => format!("seed {}", self.seed),
+                seeds => format!("means of {seeds} seeds from {} on", self.seed),
+            },
             ByteSize(self.worker_memory),
             columns(HEADINGS, &self.runs.iter().map(Row::cells).collect::<Vec<_>>()),
         )
@@ -171,6 +224,39 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn row(seconds: f64, speed_up: Option<f64>, nodes: u64) -> Row {
+        Row {
+            workers: 4,
+            slots_per_worker: 2,
+            slots: 8,
+            solved: speed_up.is_some(),
+            seconds,
+            speed_up,
+            speed_up_spread: None,
+            efficiency: speed_up.map(|speed_up| speed_up / 8.0),
+            utilisation: 0.5,
+            search_overhead: speed_up.map(|_| 0.25),
+            coordinator_load: 0.0,
+            jobs: 3,
+            cancelled: 0,
+            nodes,
+            tree_nodes: 1,
+        }
+    }
+
+    #[test]
+    fn several_seeds_give_means_and_a_spread() {
+        let mean = Row::mean(&[row(1.0, Some(4.0), 10), row(3.0, Some(2.0), 13)]);
+        assert_eq!((mean.seconds, mean.speed_up, mean.nodes), (2.0, Some(3.0), 11));
+        assert_eq!((mean.workers, mean.slots, mean.efficiency), (4, 8, Some(0.375)));
+        assert_eq!(mean.cells()[2], "3.00 ±1.41");
+        let one = Row::mean(&[row(1.0, Some(4.0), 10)]);
+        assert_eq!((one.speed_up_spread, one.cells()[2].as_str()), (None, "4.00"));
+        let given_up = Row::mean(&[row(1.0, Some(4.0), 10), row(3.0, None, 13)]);
+        assert_eq!((given_up.solved, given_up.speed_up), (false, None));
+        assert_eq!(given_up.cells()[1..3], ["2.000 (given up)", "-"]);
+    }
 
     #[test]
     fn a_table_lines_up() {

@@ -365,15 +365,14 @@ impl Places {
     /// Tells each solve how many slots it has of each worker from now on.
     pub fn allot(&mut self, allotment: &Allotment) {
         for (&number, place) in &mut self.all {
-            let mut changes = Vec::new();
             for (&id, (worker, slots)) in &mut place.workers {
                 let allotted = allotment.get(&(id, number)).copied().unwrap_or(0);
                 if std::mem::replace(slots, allotted) != allotted {
-                    changes.push(Event::Allotted { worker: *worker, slots: allotted });
+                    let event = Event::Allotted { worker: *worker, slots: allotted };
+                    // A driver that is gone has ended.
+                    let _ = place.commands.send(DriverCommand::Tell { event });
                 }
             }
-            // Less first: no worker gets more than it has.
-            changes.into_iter().for_each(|event| place.tell(event));
         }
     }
 

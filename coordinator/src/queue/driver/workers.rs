@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_proto::v1;
-use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_queue::shares::Giver;
 use jlpns_solve::{Readiness, WorkerId, WorkerInfo};
 use tokio::time::Instant;
 
 use super::handle::NewStream;
 use super::places::Places;
-use crate::driver::DriverHandle;
+use crate::driver::{DriverHandle, stopped};
 use crate::service::Newcomer;
 
 /// A worker that is connected.
@@ -150,9 +149,8 @@ impl Workers {
     /// All are told that the coordinator is stopped, and wait.
     pub fn say_stopped(&self) {
         for worker in self.all.values() {
-            let batch = v1::CoordinatorBatch { stopped: true, ..Default::default() };
             // One that does not read it waits all the same.
-            let _ = worker.stream.outbound.try_send(Ok(Kind::Batch(batch).into()));
+            let _ = worker.stream.outbound.try_send(Ok(stopped().into()));
         }
     }
 

@@ -228,7 +228,7 @@ fn drawn(game: &Connect4<u64>, empty: &[u32], numbers: &mut Numbers) -> Option<S
         stones[side] |= cell;
         left[side] -= 1;
     }
-    Some(Stones { mover: stones[0], all: stones[0] | stones[1] })
+    Some(game.position(stones[0], stones[0] | stones[1]))
 }
 
 /// Checks what is told of a board drawn with so many empty cells in each column; whether anything
