@@ -50,8 +50,11 @@ fn the_single_slot_comes_first_and_each_run_has_the_documented_keys() {
     let mut keys: Vec<&str> = runs[0].as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
     let documented = "cancelled coordinator_load efficiency jobs nodes search_overhead seconds \
-                      slots slots_per_worker solved speed_up speed_up_spread tree_nodes utilisation workers";
+                      slots slots_per_worker solved speed_up speed_up_spread time_split tree_nodes utilisation workers";
     assert_eq!(keys.join(" "), documented);
+    let split = runs[2]["time_split"].as_object().expect("what the time went to");
+    let sum: f64 = split.values().map(|share| share.as_f64().expect("a share")).sum();
+    assert!(split.len() == 6 && (sum - 1.0).abs() < 0.05, "{split:?}");
 }
 
 #[test]

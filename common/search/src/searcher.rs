@@ -43,6 +43,15 @@ pub trait Searcher: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Asks for the positions that its searches leave: for a sample of all positions, by their keys, so for
+    /// the same ones on every machine.
+    fn note_searched(&self) {}
+
+    /// The keys of those that were left since the last call, one for each visit.
+    fn take_searched(&self) -> Vec<u128> {
+        Vec::new()
+    }
+
     /// What its searches remember, if they use a table and there was one.
     fn table(&self) -> Option<&TranspositionTable> {
         None

@@ -1,7 +1,7 @@
 //! The sub-searches behind the slots: from a job to the search that it names.
 
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jlpns_games::spec::{GameSpec, Games, SpecError};
@@ -102,6 +102,8 @@ struct OneSolve {
     table: OnceLock<Result<TranspositionTable, TableTooLarge>>,
     /// The work from which solved positions are kept, for a table that is still to be made.
     solved_from: AtomicU32,
+    /// Whether it is to note which positions are searched.
+    notes_searched: AtomicBool,
     /// What it is to know from the beginning.
     learnt: Mutex<Vec<SolvedPosition>>,
 }
@@ -116,6 +118,7 @@ impl OneSolve {
             no_table,
             table: OnceLock::new(),
             solved_from: AtomicU32::new(u32::MAX),
+            notes_searched: AtomicBool::new(false),
             learnt: Mutex::default(),
         })
     }
@@ -130,6 +133,9 @@ impl OneSolve {
         let table = self.table.get_or_init(|| {
             let table = TranspositionTable::with_bytes(bytes)?;
             table.keep_solved_from(self.solved_from.load(Relaxed));
+            if self.notes_searched.load(Relaxed) {
+                table.note_searched();
+            }
             let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
             learnt.drain(..).for_each(|solved| table.learn(&solved));
             Ok(table)
@@ -164,6 +170,17 @@ impl Searcher for OneSolve {
             Some(Ok(table)) => table.take_solved(),
             _ => Vec::new(),
         }
+    }
+
+    fn note_searched(&self) {
+        self.notes_searched.store(true, Relaxed);
+        if let Some(Ok(table)) = self.table.get() {
+            table.note_searched();
+        }
+    }
+
+    fn take_searched(&self) -> Vec<u128> {
+        self.table().map(TranspositionTable::take_searched).unwrap_or_default()
     }
 
     fn table(&self) -> Option<&TranspositionTable> {

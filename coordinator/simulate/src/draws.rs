@@ -27,6 +27,11 @@ impl Draws {
         self.spread(self.latency)
     }
 
+    /// How long a message and its answer usually take.
+    pub fn round_trip(&self) -> Duration {
+        2 * self.latency
+    }
+
     /// How fast the next search is.
     pub fn pace(&mut self) -> Pace {
         Pace { rate: self.rate, factor: self.factor() }

@@ -12,6 +12,7 @@
 //!
 //! - `run`: `simulate`, and what it tells of a run.
 //! - `search`: a search in parts.
+//! - `searched_first`: what is searched that another worker has searched before.
 //! - `rate`: how fast searches really are here.
 //! - `draws`: all that is drawn at random, above all how long messages and searches take.
 //! - `queue`: what will happen, in the order of virtual time.
@@ -25,6 +26,7 @@ mod queue;
 mod rate;
 mod run;
 mod search;
+mod searched_first;
 mod world;
 
 #[cfg(test)]
@@ -33,6 +35,8 @@ mod tests;
 pub use draws::Draws;
 pub use progress::{SimulationError, SoFar};
 pub use rate::measure_rate;
-pub use run::{Cluster, Run, Simulation, Spectator, simulate};
+pub use run::{Cluster, Run, Simulation, Spectator, Split, simulate};
 pub use search::{Part, Search};
-pub use world::{Behaviour, CoordinatorCost, Counts, Fault, Faults, Lease, Report, Worker, World};
+pub use world::{
+    Behaviour, CoordinatorCost, Counts, Fault, Faults, Lease, Report, Waits, Worker, World,
+};

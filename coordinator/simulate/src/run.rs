@@ -1,7 +1,9 @@
 //! One run: from the start of the clock to the answer.
 
+use std::cell::RefCell;
 use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +14,8 @@ use jlpns_solve::{SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus};
 use super::draws::Draws;
 use super::progress::{SimulationError, SoFar};
 use super::search::{PausedSearch, Search};
-use super::world::{Behaviour, CoordinatorCost, Lease, Worker, World};
+use super::searched_first::{CountedSearch, Visits};
+use super::world::{Behaviour, CoordinatorCost, Lease, Waits, Worker, World};
 
 /// How long a lease lasts. Nothing fails, so workers need no heartbeats.
 const LEASE_LENGTH: Duration = Duration::from_secs(1 << 32);
@@ -72,6 +75,28 @@ pub struct Run {
     pub coordinating: Duration,
     /// The nodes of all searches, those that were stopped up to then included.
     pub nodes: u64,
+    /// The virtual time of all slots without a search.
+    pub waits: Waits,
+    /// The share of searched positions that another worker had searched before, from 0 to 1, counted visit by
+    /// visit of a sample of positions; `None` for searches that use no table.
+    pub elsewhere_first: Option<f64>,
+}
+
+/// What the time of all slots went to, as shares of it that are 1 together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Split {
+    /// As much as one slot needs.
+    pub needed: f64,
+    /// Searches of what another worker had searched before.
+    pub elsewhere_first: f64,
+    /// Searches that one slot would not have needed; less than 0 if it needed more.
+    pub in_vain: f64,
+    /// Waits for messages.
+    pub way: f64,
+    /// Waits for jobs.
+    pub idle: f64,
+    /// Waits at the end.
+    pub tail: f64,
 }
 
 impl Run {
@@ -91,6 +116,25 @@ impl Run {
         self.end.as_ref().and(single.end.as_ref())?;
         let (time, single_time) = (self.time.as_secs_f64(), single.time.as_secs_f64());
         Some(if time > 0.0 { single_time / time } else { 1.0 })
+    }
+
+    /// What its slots' time went to. `None` if this run or `single`, a run on one slot, has no answer, or if visits
+    /// are not counted.
+    pub fn split(&self, single: &Run) -> Option<Split> {
+        self.end.as_ref().and(single.end.as_ref())?;
+        let whole = self.time.as_secs_f64() * self.cluster.slots() as f64;
+        let of_whole = |time: Duration| if whole > 0.0 { time.as_secs_f64() / whole } else { 0.0 };
+        let searching = of_whole(self.searching);
+        let needed = of_whole(single.searching);
+        let elsewhere_first = searching * self.elsewhere_first?;
+        Some(Split {
+            needed,
+            elsewhere_first,
+            in_vain: searching - needed - elsewhere_first,
+            way: of_whole(self.waits.way),
+            idle: of_whole(self.waits.idle),
+            tail: of_whole(self.waits.tail),
+        })
     }
 
     /// The share of nodes that this run created beyond those of `single`, a run on one slot; below
@@ -152,6 +196,8 @@ pub fn simulate(
         searching: used.time,
         coordinating: world.coordinating().1,
         nodes: used.nodes,
+        waits: world.waits(end),
+        elsewhere_first: world.behaviour.visits.borrow().elsewhere_first(),
     })
 }
 
@@ -183,6 +229,7 @@ struct RealSearches<'a> {
     settings: SolveSettings,
     memory: u64,
     searchers: Vec<Arc<dyn Searcher>>,
+    visits: Rc<RefCell<Visits>>,
 }
 
 impl<'a> RealSearches<'a> {
@@ -194,20 +241,24 @@ impl<'a> RealSearches<'a> {
     ) -> Result<RealSearches<'a>, String> {
         let searcher = |_| {
             let searcher = searching.searcher(&settings.spec, memory, cluster.slots_per_worker)?;
+            searcher.note_searched();
             if settings.share {
                 searcher.keep_solved_from(SOLVED_FROM);
             }
             Ok(searcher)
         };
         let searchers = (0..cluster.workers).map(searcher).collect::<Result<_, String>>()?;
-        Ok(RealSearches { searching, settings: settings.clone(), memory, searchers })
+        let (settings, visits) = (settings.clone(), Rc::default());
+        Ok(RealSearches { searching, settings, memory, searchers, visits })
     }
 }
 
 impl Behaviour for RealSearches<'_> {
     fn begin(&mut self, worker: usize, lease: &Lease) -> Result<Box<dyn Search>, String> {
-        let search = PausedSearch::new(self.searchers[worker].clone(), lease.job.clone())?;
-        Ok(Box::new(search))
+        let searcher = self.searchers[worker].clone();
+        let search = PausedSearch::new(searcher.clone(), lease.job.clone())?;
+        let visits = self.visits.clone();
+        Ok(Box::new(CountedSearch { search, searcher, worker, visits }))
     }
 
     fn search_here(&mut self, job: &Job) -> Result<Findings, String> {

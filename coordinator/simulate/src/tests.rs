@@ -65,6 +65,13 @@ fn check(run: &Run) {
     assert!(run.coordinating <= run.time, "the coordinator has one server: {run:?}");
     assert!(run.nodes >= run.status.nodes, "what was reported was searched: {run:?}");
     assert_eq!((run.status.refused, run.status.leases_expired), (0, 0));
+    let Waits { way, idle, tail } = run.waits;
+    let accounted = run.searching + way + idle + tail;
+    // At the end the coordinator has one report more to take in than the clock shows, and a search is
+    // stopped at the end of its part.
+    let last = slot_time.abs_diff(accounted);
+    let most = u32::try_from(run.cluster.slots()).unwrap() * Duration::from_millis(10);
+    assert!(last <= most, "a slot searches or waits: {run:?}");
 }
 
 proptest! {
@@ -245,4 +252,30 @@ fn a_spectator_can_stop_a_run_between_jobs_and_within_one() {
         let stopped = simulate(&simulation, cluster(2, 1), &SubSearches, &mut Until(20_000));
         assert_eq!(stopped, Err(SimulationError::Stopped));
     }
+}
+
+#[test]
+fn what_others_have_searched_before_is_counted_only_where_tables_are_apart() {
+    let simulation = simulation("connect4:5x4", Algorithm::Pds, 500);
+    let single = run(&simulation, cluster(1, 1));
+    let whole = |cluster| {
+        let run = run(&simulation, cluster);
+        let split = run.split(&single).expect("both have an answer");
+        let Split { needed, elsewhere_first, in_vain, way, idle, tail } = split;
+        let sum = needed + elsewhere_first + in_vain + way + idle + tail;
+        assert!((sum - 1.0).abs() < 0.02, "{split:?}");
+        assert!([needed, way, idle, tail].iter().all(|&share| share >= 0.0), "{split:?}");
+        split
+    };
+    let itself = whole(cluster(1, 1));
+    assert!(itself.needed > 0.0 && itself.elsewhere_first == 0.0 && itself.in_vain.abs() < 1e-9);
+    assert_eq!(whole(cluster(1, 8)).elsewhere_first, 0.0);
+    let apart = whole(cluster(8, 1));
+    assert!(apart.elsewhere_first > 0.05 && apart.tail > 0.0, "{apart:?}");
+}
+
+#[test]
+fn searches_without_a_table_are_not_counted() {
+    let run = run(&simulation("connect4:4x4", Algorithm::Pn2, 500), cluster(2, 1));
+    assert_eq!((run.elsewhere_first, run.split(&run)), (None, None));
 }

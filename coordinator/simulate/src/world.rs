@@ -4,12 +4,14 @@
 //! - `disk`: its journal.
 //! - `network`: messages, and the coordinator's end of a connection.
 //! - `workers`: what the workers do; `worker` is what one of them holds.
+//! - `waits`: how long slots wait for jobs.
 //! - `faults`: what goes wrong.
 
 mod coordinator;
 mod disk;
 mod faults;
 mod network;
+mod waits;
 mod worker;
 mod workers;
 
@@ -27,6 +29,7 @@ use jlpns_solve::{
 };
 use network::{ToCoordinator, ToWorker};
 use tracing::warn;
+pub use waits::Waits;
 use worker::Used;
 pub use worker::Worker;
 
@@ -164,6 +167,7 @@ pub struct World<B> {
     counts: Counts,
     kills: BTreeMap<Vec<Move>, u32>,
     used: Used,
+    waits: Waits,
     so_far: SoFar,
     over: bool,
 }
@@ -193,6 +197,7 @@ impl<B: Behaviour> World<B> {
             counts: Counts::default(),
             kills: BTreeMap::new(),
             used: Used::default(),
+            waits: Waits::default(),
             so_far: SoFar::default(),
             over: false,
         };
@@ -259,6 +264,12 @@ impl<B: Behaviour> World<B> {
     pub(super) fn used(&self, now: Duration) -> Used {
         let running = self.workers.iter().map(|worker| worker.in_use(now));
         running.fold(self.used, |sum, used| sum + used)
+    }
+
+    /// How long slots have waited by `now`, if that is the end.
+    pub(super) fn waits(&self, now: Duration) -> Waits {
+        let tail = self.workers.iter().map(|worker| worker.free_slots.waited(now)).sum();
+        Waits { tail, ..self.waits }
     }
 
     fn later(&mut self, delay: Duration, happening: Happening) {

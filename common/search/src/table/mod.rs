@@ -32,6 +32,7 @@ mod bucket;
 mod entry;
 mod growth;
 mod memory;
+mod searched;
 mod solved;
 
 #[cfg(test)]
@@ -87,6 +88,10 @@ pub struct TranspositionTable {
     solved_from: AtomicU32,
     /// Those that wait to be told.
     solved: Mutex<Vec<SolvedPosition>>,
+    /// Whether it is noted which positions searches leave.
+    notes_searched: AtomicBool,
+    /// Those that were left and not taken yet.
+    searched: Mutex<Vec<u128>>,
     /// Whether anything in it may come from elsewhere.
     hearsay: AtomicBool,
 }
@@ -121,6 +126,8 @@ impl TranspositionTable {
             growing: Mutex::new(()),
             solved_from: AtomicU32::new(u32::MAX),
             solved: Mutex::new(Vec::new()),
+            notes_searched: AtomicBool::new(false),
+            searched: Mutex::new(Vec::new()),
             hearsay: AtomicBool::new(false),
         })
     }
@@ -170,6 +177,9 @@ impl TranspositionTable {
     #[inline]
     pub fn put(&self, key: u128, threshold: Threshold, pair: EffortPair, work: u32) {
         let believed = self.insert(key, threshold, pair, work);
+        if growth::is_sample(Scrambled::new(key)) {
+            self.left(key);
+        }
         if work >= self.solved_from.load(Relaxed)
             && believed
             && let Some(holds) = pair.verdict()

@@ -294,6 +294,28 @@ fn solved_positions_travel_from_table_to_table() {
 }
 
 #[test]
+fn of_a_sample_of_positions_each_visit_is_noted() {
+    let tables = [0, 1].map(|_| TranspositionTable::with_bytes(1 << 12).unwrap());
+    tables[0].put(1, Threshold(1), pair(3, 4), 1);
+    tables.iter().for_each(TranspositionTable::note_searched);
+    assert_eq!(tables[0].take_searched(), [], "nobody had asked");
+    let visited = |table: &TranspositionTable| {
+        for key in (0..16_000).chain(0..16_000) {
+            table.put(key, Threshold(1), pair(3, 4), 1);
+        }
+        table.take_searched()
+    };
+    let keys = visited(&tables[0]);
+    let (once, again) = keys.split_at(keys.len() / 2);
+    assert_eq!(once, again, "each visit counts");
+    assert!((900..1_100).contains(&once.len()), "{} of 16000", once.len());
+    assert_eq!(visited(&tables[1]), keys, "the same of every table");
+    let solved = SolvedPosition { key: once[0], threshold: Threshold(1), holds: true, work: 1 };
+    tables[0].learn(&solved);
+    assert_eq!(tables[0].take_searched(), [], "what is learnt was not searched here");
+}
+
+#[test]
 fn of_too_many_solved_positions_those_with_most_work_are_told() {
     let table = TranspositionTable::with_bytes(0).unwrap();
     table.keep_solved_from(1);

@@ -105,7 +105,7 @@ impl<B: Behaviour> World<B> {
 
     pub(super) fn crash_worker(&mut self, index: usize) {
         self.cut(index);
-        self.workers[index].die();
+        self.workers[index].die(self.now);
         let delay = self.draws.up_to(Duration::from_secs(5));
         self.later(delay, Happening::WorkerStarts(index));
     }

@@ -10,6 +10,7 @@ use jlpns_search::Findings;
 use jlpns_solve::belief::Identity;
 use jlpns_solve::{LeaseId, WorkerId, WorkerInfo};
 
+use super::waits::FreeSlots;
 use super::{Lease, Report};
 use crate::draws::Pace;
 use crate::search::{Part, Search};
@@ -42,6 +43,7 @@ pub struct Worker {
     pub(super) last_arrivals: [Duration; 2],
     pub(super) waiting: VecDeque<Lease>,
     pub(super) running: BTreeMap<LeaseId, Running>,
+    pub(super) free_slots: FreeSlots,
     pub(super) unacknowledged: BTreeMap<LeaseId, Rc<Report>>,
     /// Leases that it has heard of: none comes twice to one process.
     pub(super) seen: BTreeSet<LeaseId>,
@@ -139,6 +141,7 @@ impl Worker {
             last_arrivals: [Duration::ZERO; 2],
             waiting: VecDeque::new(),
             running: BTreeMap::new(),
+            free_slots: FreeSlots::all(slots),
             unacknowledged: BTreeMap::new(),
             seen: BTreeSet::new(),
         }
@@ -164,11 +167,12 @@ impl Worker {
     }
 
     /// The process is killed: all that it held is gone.
-    pub(super) fn die(&mut self) {
+    pub(super) fn die(&mut self, now: Duration) {
         self.alive = false;
         self.life += 1;
         self.waiting.clear();
         self.running.clear();
+        self.free_slots.free_all(self.slots, now);
         self.unacknowledged.clear();
         self.seen.clear();
     }

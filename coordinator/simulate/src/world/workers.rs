@@ -81,6 +81,8 @@ impl<B: Behaviour> World<B> {
         while self.workers[index].running.len() < self.workers[index].slots as usize {
             let Some(lease) = self.workers[index].waiting.pop_front() else { break };
             let id = lease.id;
+            let wait = self.workers[index].free_slots.take(self.now);
+            self.waits.end(wait, self.draws.round_trip());
             let search = self.behaviour.begin(index, &lease)?;
             let stuck = self.hits(Fault::Stuck);
             if stuck {
@@ -148,6 +150,7 @@ impl<B: Behaviour> World<B> {
         let Some(Running { lease, search, .. }) = self.workers[index].running.remove(&lease) else {
             return;
         };
+        self.workers[index].free_slots.free(self.now);
         self.used = self.used + used;
         let Some(findings) = found(search) else { return };
         let solved = self.behaviour.take_solved(index);

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use bytesize::ByteSize;
-use jlpns_simulate::{CoordinatorCost, Run};
+use jlpns_simulate::{CoordinatorCost, Run, Split};
 use serde::Serialize;
 
 use super::{Simulated, WorldFlags};
@@ -63,6 +63,58 @@ pub struct Row {
     nodes: u64,
     /// The most nodes of the top-level tree at one time.
     tree_nodes: u64,
+    /// What the time of all slots went to; `None` if it was not found out.
+    pub time_split: Option<TimeSplit>,
+}
+
+/// What the time of all slots went to, as shares of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TimeSplit {
+    /// As much as one slot needs.
+    pub needed: f64,
+    /// Searches of what another worker had searched before.
+    pub searched_elsewhere: f64,
+    /// Searches that one slot would not have needed.
+    pub in_vain: f64,
+    /// Waits for messages.
+    pub way: f64,
+    /// Waits for jobs.
+    pub idle: f64,
+    /// Waits that no job ended.
+    pub tail: f64,
+}
+
+impl From<Split> for TimeSplit {
+    fn from(split: Split) -> TimeSplit {
+        let Split { needed, elsewhere_first: searched_elsewhere, in_vain, way, idle, tail } = split;
+        TimeSplit { needed, searched_elsewhere, in_vain, way, idle, tail }
+    }
+}
+
+impl TimeSplit {
+    const HEADINGS: [&str; 7] =
+        ["slots", "needed %", "searched elsewhere %", "in vain %", "way %", "idle %", "tail %"];
+
+    /// In the order of the headings.
+    fn shares(&self) -> [f64; 6] {
+        let TimeSplit { needed, searched_elsewhere, in_vain, way, idle, tail } = *self;
+        [needed, searched_elsewhere, in_vain, way, idle, tail]
+    }
+
+    /// The means of several, of one at least.
+    fn mean(splits: &[TimeSplit]) -> TimeSplit {
+        let mean = |value: fn(&TimeSplit) -> f64| {
+            splits.iter().map(value).sum::<f64>() / splits.len() as f64
+        };
+        TimeSplit {
+            needed: mean(|split| split.needed),
+            searched_elsewhere: mean(|split| split.searched_elsewhere),
+            in_vain: mean(|split| split.in_vain),
+            way: mean(|split| split.way),
+            idle: mean(|split| split.idle),
+            tail: mean(|split| split.tail),
+        }
+    }
 }
 
 impl Row {
@@ -85,6 +137,7 @@ impl Row {
             cancelled: run.status.cancelled,
             nodes: run.nodes,
             tree_nodes: run.status.peak_tree_nodes,
+            time_split: run.split(single).map(TimeSplit::from),
         }
     }
 
@@ -97,13 +150,15 @@ impl Row {
             u64::try_from(sum / rows.len() as u128).unwrap_or(u64::MAX)
         };
         // There is no mean of what is not known of each.
-        let known = |value: fn(&Row) -> Option<f64>| {
-            let values: Option<Vec<f64>> = rows.iter().map(value).collect();
-            values.filter(|values| !values.is_empty())
+        let known = |value: fn(&Row) -> Option<f64>| rows.iter().map(value).collect();
+        let mean_of_known = |value| {
+            let values: Option<Vec<f64>> = known(value);
+            values.map(|values| values.iter().sum::<f64>() / count)
         };
-        let mean_of_known = |value| known(value).map(|values| values.iter().sum::<f64>() / count);
+        let speed_ups: Option<Vec<f64>> = known(|row| row.speed_up);
         let speed_up = mean_of_known(|row| row.speed_up);
-        let spread = known(|row| row.speed_up).zip(speed_up).filter(|_| rows.len() > 1);
+        let spread = speed_ups.zip(speed_up).filter(|_| rows.len() > 1);
+        let splits: Option<Vec<TimeSplit>> = rows.iter().map(|row| row.time_split).collect();
         Row {
             solved: rows.iter().all(|row| row.solved),
             seconds: mean(|row| row.seconds),
@@ -120,6 +175,7 @@ impl Row {
             cancelled: whole(|row| row.cancelled),
             nodes: whole(|row| row.nodes),
             tree_nodes: whole(|row| row.tree_nodes),
+            time_split: splits.map(|splits| TimeSplit::mean(&splits)),
             ..rows[0].clone()
         }
     }
@@ -144,6 +200,13 @@ impl Row {
             grouped(self.nodes),
             grouped(self.tree_nodes),
         ]
+    }
+
+    /// The line of what its slots' time went to.
+    fn split_cells(&self) -> Option<[String; 7]> {
+        let [needed, elsewhere, in_vain, way, idle, tail] =
+            self.time_split?.shares().map(|share| format!("{:.1}", share * 100.0));
+        Some([grouped(self.slots), needed, elsewhere, in_vain, way, idle, tail])
     }
 }
 
@@ -204,9 +267,14 @@ impl Report {
             Some(seconds) => format!("{} us", seconds * 1e6),
             None => "its real time".to_owned(),
         };
+        let splits: Vec<_> = self.runs.iter().filter_map(Row::split_cells).collect();
+        let split = match &splits[..] {
+            [] => String::new(),
+            splits => format!("\n\nof the slots' time:\n{}", columns(TimeSplit::HEADINGS, splits)),
+        };
         format!(
             "{}\njobs of {} with --rate {rate}, latency {} ms, jitter {}, {}; coordinator \
-             {coordinator} a report; {} of memory a worker\n{}",
+             {coordinator} a report; {} of memory a worker\n{}{split}",
             self.answer.headline(),
             self.sub_search,
             self.latency_seconds * 1e3,
@@ -242,6 +310,7 @@ mod tests {
             cancelled: 0,
             nodes,
             tree_nodes: 1,
+            time_split: None,
         }
     }
 
@@ -256,6 +325,25 @@ mod tests {
         let given_up = Row::mean(&[row(1.0, Some(4.0), 10), row(3.0, None, 13)]);
         assert_eq!((given_up.solved, given_up.speed_up), (false, None));
         assert_eq!(given_up.cells()[1..3], ["2.000 (given up)", "-"]);
+    }
+
+    #[test]
+    fn what_time_went_to_is_told_of_the_mean() {
+        let split = |needed, in_vain| {
+            Some(TimeSplit {
+                needed,
+                searched_elsewhere: 0.1,
+                in_vain,
+                way: 0.0,
+                idle: 0.2,
+                tail: 0.1,
+            })
+        };
+        let rows = [split(0.5, 0.1), split(0.3, 0.3)]
+            .map(|time_split| Row { time_split, ..row(1.0, Some(4.0), 10) });
+        let cells = Row::mean(&rows).split_cells().expect("both are known");
+        assert_eq!(cells, ["8", "40.0", "10.0", "20.0", "0.0", "20.0", "10.0"]);
+        assert_eq!(Row::mean(&[rows[0].clone(), row(1.0, None, 1)]).split_cells(), None);
     }
 
     #[test]
