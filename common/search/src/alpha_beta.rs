@@ -10,8 +10,7 @@
 //! It has no effort numbers of its own; what it reports of unsolved positions is the mobility
 //! initialisation of the children and what follows from it.
 
-use jlpns_games::{Game, Move, MoveList, Player};
-use smallvec::SmallVec;
+use jlpns_games::{Game, MoveList, Player};
 
 use crate::depth_first::{Child, Estimate, Frame, Path, Seen, Setting};
 use crate::efforts::pair_of;
@@ -158,10 +157,7 @@ impl<G: Game> Path<'_, G, Prospect> {
     /// order.
     #[inline]
     fn order(&mut self, first: usize) {
-        let open = self.children[first..].iter();
-        let mut promises: SmallVec<[(Move, i32); 16]> =
-            open.map(|child| (child.mv, child.estimate.promise)).collect();
-        self.look_closer(&mut promises);
+        let promises = self.promises(first, |seen| seen.promise);
         for (index, &(_, promise)) in (first..).zip(&promises) {
             let mut child = self.children[index];
             child.estimate.promise = promise;

@@ -60,7 +60,7 @@ const COLUMN_NAMES: &[u8; 64] = b"123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJK
 
 /// A machine word that holds a board: `u64` for boards to 64 bits, `u128` for the others.
 pub trait Bitboard:
-    PrimInt + Debug + Hash + Send + Sync + Into<u128> + TryFrom<u128> + 'static
+    PrimInt + Debug + Default + Hash + Send + Sync + Into<u128> + TryFrom<u128> + 'static
 {
 }
 impl Bitboard for u64 {}
@@ -173,7 +173,7 @@ impl<B: Bitboard> Connect4<B> {
             from_centre: Box::default(),
             mirror_columns: Box::default(),
             middle_column: B::zero(),
-            lines: potential::Lines::of(B::zero(), height),
+            lines: potential::Lines::default(),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
             last_moves: None,
             rules: Rules::default(),

@@ -23,7 +23,7 @@ const BEGUN: i32 = 8;
 const REPLY: i32 = -5;
 
 /// The lines of four through each cell.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lines<B> {
     /// The other three cells of each line, those of one cell beside each other.
     others: Box<[B]>,

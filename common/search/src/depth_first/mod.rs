@@ -29,6 +29,7 @@ pub(crate) use children::{Child, Estimate, Seen, Setting};
 use jlpns_games::{Game, Move, MoveList, Player};
 use line::{Line, Mark};
 pub(crate) use numbers::{Numbers, own};
+use smallvec::SmallVec;
 
 use crate::EffortPair;
 use crate::watch::Watch;
@@ -152,13 +153,18 @@ impl<'a, G: Game, E: Estimate, N> Path<'a, G, E, N> {
         self.line.survey(&self.setting, mv)
     }
 
-    /// Looks closer at how promising moves of the present node are, if the game is asked for what it knows.
-    /// The node must have been entered right now, or be the root that is not open yet.
+    /// How promising the moves to the children from `first` on are: as they are seen, unless the game is asked for
+    /// what it knows and looks closer. The present node must have been entered right now, or be the root that
+    /// is not open yet.
     #[inline]
-    pub fn look_closer(&self, promises: &mut [(Move, i32)]) {
+    pub fn promises(&self, first: usize, seen: impl Fn(&E) -> i32) -> SmallVec<[(Move, i32); 16]> {
+        let children = self.children[first..].iter();
+        let mut promises: SmallVec<_> =
+            children.map(|child| (child.mv, seen(&child.estimate))).collect();
         if self.setting.knowledge {
-            self.setting.game.promises(&self.line.position, promises);
+            self.setting.game.promises(&self.line.position, &mut promises);
         }
+        promises
     }
 
     /// Goes on to a child of the present node. Its relevant moves are in [`Path::moves`], its

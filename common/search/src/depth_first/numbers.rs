@@ -1,8 +1,7 @@
 //! What PDS and df-pn have in common: they hold effort numbers of every child, and a node's follow
 //! from them.
 
-use jlpns_games::{Game, Move, Player};
-use smallvec::SmallVec;
+use jlpns_games::{Game, Player};
 
 use super::{Child, Estimate, Path, Seen, Setting};
 use crate::effort::EffortSum;
@@ -128,9 +127,7 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
     /// siblings promise more, the less likely is it that theirs is the move to be proved.
     #[inline]
     fn rank(&mut self, first: usize) {
-        let open = self.children[first..].iter();
-        let mut promises: SmallVec<[(Move, i32); 16]> = open.map(|child| (child.mv, 0)).collect();
-        self.look_closer(&mut promises);
+        let promises = self.promises(first, |_| 0);
         let player = self.top().player;
         for (child, &(_, promise)) in self.children[first..].iter_mut().zip(&promises) {
             if !child.estimate.known {
