@@ -67,6 +67,8 @@ struct Step {
     idle: f64,
     /// The share of the slots' time in searches that one slot would not have needed.
     in_vain: Option<f64>,
+    /// The share of the slots' time in searches of what another machine had searched before, which is among it.
+    searched_elsewhere: Option<f64>,
     /// The share of the coordinator's time on reports.
     coordinator_load: f64,
 }
@@ -83,6 +85,7 @@ impl Step {
             speed_up: run.speed_up(machine),
             idle: 1.0 - utilisation,
             in_vain: overhead.map(|overhead| utilisation * overhead / (1.0 + overhead)),
+            searched_elsewhere: run.split(slot).map(|split| split.elsewhere_first),
             coordinator_load: run.coordinator_load(),
         }
     }
@@ -236,9 +239,12 @@ fn words(limit: Limit, step: &Step) -> String {
             percent(step.idle)
         ),
         Limit::InVain => format!(
-            "what limits them is what is searched twice or in vain, {} of the slots' time: a larger game \
+            "what limits them is what is searched twice or in vain, {} of the slots' time{}: a larger game \
              has more to share, and fewer machines with more memory each know more of it",
-            percent(step.in_vain.unwrap_or_default())
+            percent(step.in_vain.unwrap_or_default()),
+            step.searched_elsewhere.map_or_else(String::new, |share| {
+                format!(" ({} on what another machine had searched before)", percent(share))
+            }),
         ),
     }
 }
@@ -303,6 +309,7 @@ mod tests {
             speed_up: Some(100.0 / seconds),
             idle: 0.1,
             in_vain: Some(0.5),
+            searched_elsewhere: Some(0.4),
             coordinator_load: 0.2,
         }
     }
