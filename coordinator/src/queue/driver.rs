@@ -1,11 +1,21 @@
 //! The task that owns a queue: what is submitted comes in here, solves are opened and end, and each gets its slots of each
 //! worker. Every open solve has a driver of its own, which knows nothing of the others.
+//!
+//! - `handle`: what others may send to the task.
+//! - `inquiries`: what clients ask of the queue.
+//! - `journal`: what is written, and what of it is durable.
+//! - `solves`, `places`: the solves, from their opening to their end, and the driver that each has.
+//! - `connections`, `workers`: workers that come and go, and those that are there.
 
+mod connections;
 mod handle;
+mod inquiries;
+mod journal;
 mod places;
+mod solves;
 mod workers;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +24,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub use handle::QueueHandle;
 pub(super) use handle::{Follower, NewStream, QueueCommand, QueueGone, Submitted};
 use jlpns_games::spec::Games;
-use jlpns_journal::{Header, JournalError, WriteRequest, Writer, WriterEvent};
-use jlpns_proto::v1::coordinator_message::Kind;
-use jlpns_proto::{PROTOCOL_VERSION, v1};
-use jlpns_queue::entry::Entry;
-use jlpns_queue::record::QueueRecord;
+use jlpns_journal::{Header, JournalError, Writer, WriterEvent};
 use jlpns_queue::shares::{Shares, TERM};
-use jlpns_queue::{Queue, QueueAction, QueueSettings, Sweep};
-use jlpns_solve::{Order, Refusal, SolveStatus, Tidings, WorkerId};
+use jlpns_queue::{Queue, QueueAction, QueueSettings};
+use jlpns_solve::Tidings;
+use journal::{Unwritten, encode, read};
 use places::Places;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -30,17 +37,14 @@ use workers::Workers;
 
 use super::followers::Followers;
 use super::opening::Opening;
-use super::words::{EntryReader, entry_to_wire, state_to_wire};
+use super::words::entry_to_wire;
 use super::written;
-use crate::driver::{denied, heartbeat_of};
-use crate::service::Newcomer;
+use crate::driver::heartbeat_of;
 
 /// After so many records a snapshot takes their place.
 const RECORDS_OF_A_SNAPSHOT: u64 = 50_000;
 /// How long the solves may take to write what they have when the coordinator is stopped.
 const LAST_RECORDS: Duration = Duration::from_secs(20);
-/// After how long a solve is opened again that could not be, or broke down.
-const TRY_AGAIN: Duration = Duration::from_secs(10);
 /// The folder of the queue's own journal.
 const JOURNAL: &str = "queue";
 
@@ -175,29 +179,6 @@ impl QueueDriver {
         }
     }
 
-    /// What the journal's writer says.
-    fn hear(&mut self, event: WriterEvent) -> Result<(), QueueError> {
-        match event {
-            WriterEvent::Durable { through } => {
-                self.queue.note_durable(through);
-                let later = self.answers.split_off(&(through + 1));
-                let due = std::mem::replace(&mut self.answers, later);
-                due.into_values().flatten().for_each(Submitted::tell);
-            }
-            WriterEvent::Snapshotted { .. } => {}
-            WriterEvent::Full { reason } => {
-                warn!("{reason}; nothing is taken into the queue until there is room");
-                self.halted = Some(reason);
-            }
-            WriterEvent::Room => {
-                info!("there is room for the queue's journal again");
-                self.halted = None;
-            }
-            WriterEvent::Failed(reason) => return Err(QueueError::Broken(reason)),
-        }
-        Ok(())
-    }
-
     /// Does what the queue wants done.
     fn act(&mut self) {
         let mut has_woken = false;
@@ -235,12 +216,6 @@ impl QueueDriver {
         if self.queue.written() - self.snapshot >= RECORDS_OF_A_SNAPSHOT {
             self.write_snapshot();
         }
-    }
-
-    fn write_snapshot(&mut self) {
-        let through = self.queue.written();
-        self.snapshot = through;
-        self.writer.request(Unwritten::Snapshot(through, self.queue.records().collect()));
     }
 
     async fn obey(&mut self, command: QueueCommand) {
@@ -310,155 +285,11 @@ impl QueueDriver {
         }
     }
 
-    /// Answers a client when a record is durable.
-    fn answer(&mut self, record: u64, answer: Submitted) {
-        if self.queue.durable() >= record {
-            answer.tell();
-        } else {
-            self.answers.entry(record).or_default().push(answer);
-        }
-    }
-
-    fn list(&self, numbers: &[u64], states: &[v1::EntryState]) -> Result<Vec<v1::QueueEntry>, u64> {
-        let told = |(number, entry): (u64, &Entry)| {
-            let slots = self.shares.slots_of(number);
-            // Nobody hears of an end that is not durable.
-            let unended;
-            let entry = if entry.has_ended() && !self.queue.has_ended_for_good(number) {
-                unended = entry.before_its_end();
-                &unended
-            } else {
-                entry
-            };
-            let is_asked = states.is_empty() || states.contains(&state_to_wire(entry.state));
-            is_asked.then(|| entry_to_wire(number, entry, slots))
-        };
-        if numbers.is_empty() {
-            return Ok(self.queue.entries().filter_map(told).collect());
-        }
-        let numbers: BTreeSet<u64> = numbers.iter().copied().collect();
-        let mut entries = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            let entry = self.queue.entry(number).ok_or(number)?;
-            entries.extend(told((number, entry)));
-        }
-        Ok(entries)
-    }
-
-    fn follow(&mut self, numbers: &[u64], follower: Follower) {
-        let Follower { told, missing } = follower;
-        let all: BTreeSet<u64> = if numbers.is_empty() {
-            self.queue.entries().map(|(number, _)| number).collect()
-        } else {
-            numbers.iter().copied().collect()
-        };
-        let unknown = all.iter().find(|&&number| self.queue.entry(number).is_none());
-        // The client may have gone.
-        let _ = missing.send(unknown.copied());
-        if unknown.is_some() {
-            return;
-        }
-        let mut waited_for = BTreeSet::new();
-        for number in all {
-            match self.queue.entry(number).filter(|_| self.queue.has_ended_for_good(number)) {
-                Some(entry) => drop(told.send(entry_to_wire(number, entry, 0))),
-                None => drop(waited_for.insert(number)),
-            }
-        }
-        self.followers.add(waited_for, told);
-    }
-
-    fn status(&self) -> v1::QueueStatus {
-        let counts = self
-            .queue
-            .counts()
-            .map(|(state, entries)| v1::EntryCount { state: state_to_wire(state).into(), entries });
-        v1::QueueStatus {
-            counts: counts.collect(),
-            workers: self.workers.status(&self.places),
-            seconds: self.began.elapsed().as_secs_f64(),
-            search_seconds: self.places.search_seconds(),
-            slot_seconds: self.workers.slot_seconds(),
-            halted: self.halted.clone(),
-            quarantined: self.queue.names_put_out().map(str::to_owned).collect(),
-        }
-    }
-
-    /// How far a solve is. That of an entry's own is stopped at its limit.
-    fn note_status(&mut self, number: u64, status: Option<SolveStatus>) {
-        let told = status.clone();
-        let is_own = self.places.note_status(number, status, &self.shares, self.workers.slots());
-        let Some((status, entry)) = told.filter(|_| is_own).zip(self.queue.entry(number)) else {
-            return;
-        };
-        let seconds = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        let (nodes, jobs) = (status.nodes, status.jobs);
-        let found = entry.with_work(nodes, jobs, seconds(status.search_seconds));
-        let (nodes, worked) = (found.nodes, seconds(status.seconds) + entry.swept.1);
-        self.queue.note_found(number, found);
-        if let Some(reason) = self.queue.note_progress(number, nodes, worked, now_ms()) {
-            self.places.stop_at_limit(number, reason);
-        }
-    }
-
     /// Gives slots out anew.
     fn begin_a_term(&mut self) {
         self.places.ask_statuses(&self.handle);
         self.places.close_idle();
         self.workers.note_time(!self.queue.is_done());
-        self.divide();
-    }
-
-    /// A worker has come; the same process has only lost touch, and its former connection is ended.
-    fn join(&mut self, newcomer: Newcomer, stream: NewStream) {
-        let info = newcomer.info.clone();
-        if self.queue.is_put_out(&info.identity) {
-            let (worker, identity) = (info.name, info.identity);
-            let refusal = Refusal::Quarantined { worker, identity };
-            warn!("{refusal}");
-            // A worker that does not read it has gone already.
-            let _ = stream.outbound.try_send(Err(denied(&refusal)));
-            return;
-        }
-        if let Some(former) = self.workers.connection_of(&info) {
-            self.leave(former, "it has connected anew");
-        }
-        let heartbeat = self.heartbeat.as_millis();
-        let sweeps = self.queue.sweeps().map(|(sweep, ..)| self.opening.id_of_sweep(sweep));
-        let solves = self.queue.of_their_own().map(|number| self.opening.id_of_solve(number));
-        let welcome = v1::Welcome {
-            protocol_version: PROTOCOL_VERSION,
-            heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
-            build: jlpns_proto::BUILD.to_owned(),
-            kept: true,
-            queue: true,
-            open_solves: sweeps.chain(solves).collect(),
-            ..v1::Welcome::default()
-        };
-        if stream.outbound.try_send(Ok(Kind::Welcome(welcome).into())).is_err() {
-            return;
-        }
-        let id = self.workers.add(newcomer, stream);
-        info!(
-            "{id} ({}) joined with {} slots; now {} workers with {} slots",
-            info.name,
-            info.slots,
-            self.workers.len(),
-            self.workers.slots()
-        );
-        if let Some(worker) = self.workers.get(id) {
-            for number in self.places.numbers() {
-                let stopping = self.is_stopping.clone();
-                self.places.attach(number, id, worker, &self.handle, stopping);
-            }
-        }
-        self.divide();
-    }
-
-    fn leave(&mut self, id: WorkerId, why: &str) {
-        let Some(worker) = self.workers.remove(id) else { return };
-        self.places.detach(id);
-        info!("{id} ({}) left: {why}; {} workers stay", worker.info.name, self.workers.len());
         self.divide();
     }
 
@@ -469,71 +300,6 @@ impl QueueDriver {
         self.divided = Instant::now();
         let allotment = self.shares.divide(&takers, &givers, elapsed).clone();
         self.places.allot(&allotment);
-    }
-
-    /// A solve has been opened: all workers are told of it.
-    fn opened(&mut self, number: u64, opened: anyhow::Result<places::OpenedDriver>) {
-        match opened {
-            Ok(driver) => {
-                let begun =
-                    self.places.begin(number, driver, &self.opening, &self.handle, &self.queue);
-                if begun {
-                    for (id, worker) in self.workers.all() {
-                        let stopping = self.is_stopping.clone();
-                        self.places.attach(number, id, worker, &self.handle, stopping);
-                    }
-                    self.divide();
-                }
-            }
-            Err(error) => {
-                warn!("a solve of the queue cannot be opened, and is tried again: {error:#}");
-                let sweep = self.places.forget(number);
-                self.try_again(number, sweep);
-            }
-        }
-    }
-
-    /// Opens a solve again after a while: what is wrong with the machine says nothing of an entry.
-    fn try_again(&self, number: u64, sweep: Option<Arc<Sweep>>) {
-        let queue = self.handle.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(TRY_AGAIN).await;
-            queue.send(QueueCommand::Again { number, sweep });
-        });
-    }
-
-    fn open_again(&mut self, number: u64, sweep: Option<Arc<Sweep>>) {
-        match sweep {
-            Some(sweep) => self.queue.ask_again(&sweep),
-            None => match self.queue.entry(number).filter(|entry| !entry.has_ended()) {
-                Some(entry) => {
-                    let asked = entry.asked.clone();
-                    self.places.open(&self.opening, &self.handle, number, asked);
-                }
-                // It was cancelled meanwhile.
-                None => self.queue.forget_open(number),
-            },
-        }
-    }
-
-    /// The driver of a solve has ended.
-    fn ended(&mut self, number: u64, end: places::PlaceEnd) {
-        let Some(place) = self.places.remove(number) else { return };
-        self.workers.forget_route(number);
-        match end {
-            places::PlaceEnd::Solve { kind, reason, found } => {
-                self.queue.solve_ended(number, kind, reason, found, now_ms());
-            }
-            places::PlaceEnd::Sweep => {}
-            places::PlaceEnd::Failed(reason) => {
-                warn!("a solve of the queue has broken down, and is opened again: {reason}");
-                self.try_again(number, place.sweep().cloned());
-            }
-        }
-        if let Some((sweep, of, positions)) = self.places.take_again(&place) {
-            self.places.ask(&self.opening, &self.handle, sweep, of, positions);
-        }
-        self.divide();
     }
 
     /// All solves write what they have, and the workers are told to wait.
@@ -571,92 +337,6 @@ impl QueueDriver {
             .map_err(|error| QueueError::Broken(error.to_string()))??;
         Ok(())
     }
-
-    fn order(&mut self, name: &str, order: Order) -> usize {
-        match order {
-            Order::Reinstate => {
-                let machines = self.queue.reinstate(name);
-                for (identity, _) in self.queue.judged().filter(|(_, is_out)| !is_out) {
-                    self.places.judge(identity, false);
-                }
-                machines
-            }
-            Order::Drain => {
-                let workers = self.workers.of_name(name);
-                for &worker in &workers {
-                    let readiness = jlpns_solve::Readiness::Draining("ordered".to_owned());
-                    self.workers.note_readiness(worker, readiness.clone());
-                    self.places.tell_readiness(worker, &readiness);
-                }
-                self.divide();
-                workers.len()
-            }
-            Order::Kick => {
-                let workers = self.workers.of_name(name);
-                for &worker in &workers {
-                    if let Some(worker) = self.workers.get(worker) {
-                        let identity = worker.info.identity.clone();
-                        // Each solve withdraws what only that machine has claimed of it.
-                        self.places.judge(&identity, true);
-                        self.queue.put_out(identity, name.to_owned());
-                    }
-                    self.leave(worker, "it was put out by hand");
-                }
-                workers.len()
-            }
-        }
-    }
-}
-
-/// What the thread of the writer is to encode and write: neither is done on the queue's task, which everybody waits for.
-enum Unwritten {
-    Record(u64, Arc<QueueRecord>),
-    Snapshot(u64, Vec<QueueRecord>),
-}
-
-fn encode(unwritten: Unwritten) -> WriteRequest {
-    match unwritten {
-        Unwritten::Record(number, record) => {
-            let bytes = written::record_to_bytes(&record);
-            WriteRequest::Append(vec![jlpns_journal::Record { number, bytes }])
-        }
-        Unwritten::Snapshot(through, records) => {
-            let bytes = written::snapshot_to_bytes(records.iter());
-            WriteRequest::Snapshot { through, settled: true, bytes }
-        }
-    }
-}
-
-/// The records that make the queue, the number of the last one, and that of the snapshot among them.
-fn read(
-    games: &Games,
-    snapshots: Vec<jlpns_journal::Snapshot>,
-    records: Vec<jlpns_journal::Record>,
-) -> Result<(Vec<QueueRecord>, u64, u64), QueueError> {
-    let mut reader = EntryReader::new(games);
-    let mut through = 0;
-    let mut read = Vec::new();
-    for snapshot in snapshots {
-        match written::snapshot_from_bytes(&snapshot.bytes, &mut reader) {
-            Ok(records) => {
-                (read, through) = (records, snapshot.through);
-                break;
-            }
-            Err(error) => {
-                let number = snapshot.through;
-                warn!("the snapshot after record {number} of the queue is not used: {error}");
-            }
-        }
-    }
-    let snapshot = through;
-    for jlpns_journal::Record { number, bytes } in records {
-        if number > through {
-            let record = written::record_from_bytes(&bytes, &mut reader);
-            read.push(record.map_err(|reason| QueueError::Record { number, reason })?);
-            through = number;
-        }
-    }
-    Ok((read, through, snapshot))
 }
 
 /// The time by the clock of this machine, in milliseconds since 1970.
