@@ -11,7 +11,9 @@ use jlpns_games::{Game, Move, MoveList, Player};
 use jlpns_search::search::Observer;
 use jlpns_search::strategy::{Claim, NoMove, StrategyFinder};
 use jlpns_search::{Findings, TranspositionTable};
-use jlpns_verify::{Board, Failure, Strategy};
+use jlpns_verify::{Board, Failure};
+
+use crate::make::Strategy;
 
 /// A game whose positions can be had from those of the checker.
 pub trait Certified: Game {

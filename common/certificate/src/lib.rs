@@ -30,6 +30,7 @@
 
 mod compact;
 mod known_moves;
+mod make;
 mod piece;
 
 use std::io::{Read, Seek, Write};
@@ -42,8 +43,10 @@ use jlpns_search::TranspositionTable;
 use jlpns_search::strategy::Claim;
 #[cfg(doc)]
 use jlpns_search::strategy::StrategyFinder;
-use jlpns_verify::{Failure, Header, Progress, Proved, Settings, Strategy, make};
+use jlpns_verify::{Failure, Proved, Settings};
 use known_moves::{Certified, KnownMoves};
+pub use make::Progress;
+use make::{Statement, Strategy, make};
 pub use piece::{FoundByJob, check_piece, learn_piece, run_job};
 
 /// Which certificate of a claim is made.
@@ -105,7 +108,6 @@ pub fn certify(
     let scale = with_game!(spec.game(), game => game.scale());
     let texts: Vec<String> =
         claims.iter().map(|claim| claim.goal().display(scale).to_string()).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let played = with_game!(spec.game(), game => format_moves(game, moves));
     let asked = Asked { moves, claims, size, table, is_stopped, memory: settings.memory };
     let strategy: Box<dyn Strategy + '_> = match spec.game() {
@@ -115,8 +117,9 @@ pub fn certify(
         AnyGame::Woodpush(game) => Box::new(asked.known_moves(game)),
         AnyGame::Dyn(_) => return Err(CertifyError::NotForThisGame(spec.to_string())),
     };
-    let header = Header::new(spec.as_str(), &played, &texts, size == Size::Compact)?;
-    let made = make(&header, &*strategy, output, settings, progress);
+    let compact = size == Size::Compact;
+    let statement = Statement { spec: spec.as_str(), moves: &played, claims: &texts, compact };
+    let made = make(&statement, &*strategy, output, settings, progress);
     match made {
         Err(_) if is_stopped() => Err(CertifyError::Stopped),
         made => Ok(made?),

@@ -12,10 +12,10 @@ use jlpns_search::search::Observer;
 use jlpns_search::searcher::Searcher;
 use jlpns_search::strategy::Claim;
 use jlpns_search::{EffortPair, Findings, Job, Question, SolvedPosition, TranspositionTable};
-use jlpns_verify::{Board, Failure, Header, Progress, Proved, Reader, Settings, check_for};
+use jlpns_verify::{Boards, Certificate, Failure, Proved, Reader, Settings};
 
 use crate::known_moves::Certified;
-use crate::{CertifyError, Size, certify};
+use crate::{CertifyError, Progress, Size, certify};
 
 /// The memory for positions that are yet to be written, in bytes; more of them are spilled to disk. It comes on top
 /// of what searches may take, for each slot, and is room for a piece of a million positions.
@@ -132,34 +132,18 @@ pub fn check_piece(
     goal: &str,
     settings: &Settings,
 ) -> Result<Proved, Failure> {
-    check_for(input, settings, &mut (), Some(&mut Expected { spec, moves, goal }))
-}
-
-/// What a certificate is to be about. Whoever sends another one, perhaps of a board that takes long, is told before
-/// it is checked.
-struct Expected<'a> {
-    spec: &'a GameSpec,
-    moves: &'a str,
-    goal: &'a str,
-}
-
-impl Reader for Expected<'_> {
-    fn begins(&mut self, header: &Header) -> Result<(), Failure> {
-        let Expected { spec, moves, goal } = *self;
-        let claims: Vec<String> = header.claims.iter().map(ToString::to_string).collect();
-        let is_of_it = header.spec == spec.as_str() && header.moves == moves && claims == [goal];
-        if !is_of_it || header.compact {
-            return Err(Failure::Fails(format!(
-                "it is to show that {}, and was to show {goal} of {spec} after '{moves}'",
-                header.statement()
-            )));
-        }
-        Ok(())
+    // Whoever sends another one, perhaps of a board that takes long, is told before it is checked.
+    let certificate = Certificate::open(input)?;
+    let header = certificate.header();
+    let claims: Vec<String> = header.claims.iter().map(ToString::to_string).collect();
+    let is_of_it = header.spec == spec.as_str() && header.moves == moves && claims == [goal];
+    if !is_of_it || header.compact {
+        return Err(Failure::Fails(format!(
+            "it is to show that {}, and was to show {goal} of {spec} after '{moves}'",
+            header.statement()
+        )));
     }
-
-    fn moves(&mut self, _: &jlpns_verify::Claim, _: &[Board<'_>], _: &[u8]) -> Result<(), Failure> {
-        Ok(())
-    }
+    certificate.check(settings, &mut ())
 }
 
 /// Teaches a table the moves of a certificate, which somebody has checked before. What it knows then is that
@@ -170,37 +154,34 @@ pub fn learn_piece(
     table: &TranspositionTable,
     settings: &Settings,
 ) -> Result<Proved, CertifyError> {
+    let certificate = Certificate::open(input)?;
+    let header = certificate.header();
+    if header.compact {
+        return Err(Failure::Fails("it is of the compact kind, and ends in plans".into()).into());
+    }
+    if header.spec != spec.as_str() {
+        return Err(Failure::Fails(format!("it is of {}, not of {spec}", header.spec)).into());
+    }
     let reader: &mut dyn Reader = match spec.game() {
-        AnyGame::Connect4(game) => &mut Learner { spec, game, table },
-        AnyGame::WideConnect4(game) => &mut Learner { spec, game, table },
-        AnyGame::Woodpush(game) => &mut Learner { spec, game, table },
+        AnyGame::Connect4(game) => &mut Learner { game, table },
+        AnyGame::WideConnect4(game) => &mut Learner { game, table },
+        AnyGame::Woodpush(game) => &mut Learner { game, table },
         AnyGame::Dyn(_) => return Err(CertifyError::NotForThisGame(spec.to_string())),
     };
-    Ok(check_for(input, settings, &mut (), Some(reader))?)
+    Ok(certificate.check(settings, reader)?)
 }
 
 /// Tells a table what a certificate says.
 struct Learner<'a, G> {
-    spec: &'a GameSpec,
     game: &'a G,
     table: &'a TranspositionTable,
 }
 
 impl<G: Certified> Reader for Learner<'_, G> {
-    fn begins(&mut self, header: &Header) -> Result<(), Failure> {
-        if header.compact {
-            return Err(Failure::Fails("it is of the compact kind, and ends in plans".into()));
-        }
-        if header.spec != self.spec.as_str() {
-            return Err(Failure::Fails(format!("it is of {}, not of {}", header.spec, self.spec)));
-        }
-        Ok(())
-    }
-
     fn moves(
         &mut self,
         claim: &jlpns_verify::Claim,
-        boards: &[Board<'_>],
+        boards: Boards<'_>,
         numbers: &[u8],
     ) -> Result<(), Failure> {
         let other_game = || Failure::Fails("the certificate is of another game".into());
@@ -209,7 +190,7 @@ impl<G: Certified> Reader for Learner<'_, G> {
         let threshold = goal.threshold();
         let claimant = if holds { Player::Max } else { Player::Min };
         let mut legal = MoveList::new();
-        for (&board, &number) in boards.iter().zip(numbers) {
+        for (board, &number) in boards.zip(numbers) {
             let mut position = self.game.position_on(board, claimant).ok_or_else(other_game)?;
             legal.clear();
             self.game.moves(&position, &mut legal);

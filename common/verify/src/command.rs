@@ -15,7 +15,7 @@ use bytesize::ByteSize;
 use clap::{Args, Parser, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{Failure, Header, Progress, Proved, Reader, Settings, Transcript, check_for};
+use crate::{Boards, Certificate, Claim, Failure, Proved, Reader, Settings, Transcript};
 
 /// The versions of the program, of its sources and of the certificates that it reads.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -66,21 +66,6 @@ enum Output {
     Json,
 }
 
-struct Bar(ProgressBar);
-
-impl Progress for Bar {
-    fn opened(&mut self, header: &Header) {
-        let total =
-            header.claims.iter().fold(0u64, |total, claim| total.saturating_add(claim.positions));
-        self.0.set_length(total);
-        self.0.set_message(header.spec.clone());
-    }
-
-    fn advanced(&mut self, positions: usize) {
-        self.0.inc(positions as u64);
-    }
-}
-
 /// Checks the certificate, and tells what came of it; on a terminal with its progress, if that is to be shown. Gives
 /// the exit code.
 pub fn run(arguments: &Arguments, shows_progress: bool) -> u8 {
@@ -106,11 +91,16 @@ fn checked(arguments: &Arguments, shows_progress: bool) -> anyhow::Result<Proved
         _ => Box::new(File::open(path).with_context(|| format!("cannot open {}", path.display()))?),
     };
     let Some(plain) = &arguments.plain else {
-        return shown(input, &settings, shows_progress, None);
+        return with_progress(Certificate::open(input)?, &settings, shows_progress, &mut ());
     };
     let cannot = || format!("cannot write {}", plain.display());
     let mut output = BufWriter::new(File::create(plain).with_context(cannot)?);
-    let result = shown(input, &settings, shows_progress, Some(&mut Transcript::new(&mut output)));
+    let result = Certificate::open(input).map_err(Into::into).and_then(|certificate| {
+        let mut transcript = Transcript::begin(certificate.header(), &mut output)?;
+        let proved = with_progress(certificate, &settings, shows_progress, &mut transcript)?;
+        transcript.end()?;
+        Ok(proved)
+    });
     if result.is_err() {
         // What is not proved is not left to be read.
         fs::remove_file(plain).with_context(cannot)?;
@@ -118,23 +108,47 @@ fn checked(arguments: &Arguments, shows_progress: bool) -> anyhow::Result<Proved
     result
 }
 
-/// Checks the input, with its progress on a terminal.
-fn shown(
-    input: impl Read,
+/// Checks a certificate, with its progress on a terminal.
+fn with_progress(
+    certificate: Certificate<impl Read>,
     settings: &Settings,
     shows_progress: bool,
-    reader: Option<&mut dyn Reader>,
+    reader: &mut dyn Reader,
 ) -> anyhow::Result<Proved> {
     if !shows_progress || !io::stderr().is_terminal() {
-        return Ok(check_for(input, settings, &mut (), reader)?);
+        return Ok(certificate.check(settings, reader)?);
     }
     let style = ProgressStyle::with_template(
         "{msg} {wide_bar} {human_pos}/{human_len} positions, {per_sec}",
     )?;
-    let bar = ProgressBar::new(0).with_style(style);
-    let result = check_for(input, settings, &mut Bar(bar.clone()), reader);
+    let header = certificate.header();
+    let total =
+        header.claims.iter().fold(0u64, |total, claim| total.saturating_add(claim.positions));
+    let bar = ProgressBar::new(total).with_style(style).with_message(header.spec.clone());
+    let result = certificate.check(settings, &mut Shown { bar: &bar, reader });
     bar.finish_and_clear();
     Ok(result?)
+}
+
+/// Shows how far somebody has read.
+struct Shown<'a> {
+    bar: &'a ProgressBar,
+    reader: &'a mut dyn Reader,
+}
+
+impl Reader for Shown<'_> {
+    fn claim_begins(&mut self, claim: &Claim) -> Result<(), Failure> {
+        self.reader.claim_begins(claim)
+    }
+
+    fn moves(&mut self, claim: &Claim, boards: Boards<'_>, entries: &[u8]) -> Result<(), Failure> {
+        self.bar.inc(boards.len() as u64);
+        self.reader.moves(claim, boards, entries)
+    }
+
+    fn layer_ended(&mut self) -> Result<(), Failure> {
+        self.reader.layer_ended()
+    }
 }
 
 fn tell(arguments: &Arguments, result: &anyhow::Result<Proved>, time: Duration) -> io::Result<()> {

@@ -6,25 +6,36 @@ use std::iter;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 use crate::Failure;
-use crate::header::{Claim, Quoted};
+use crate::header::{Claim, Header, Quoted};
 use crate::layer::Position;
 use crate::pass::{Board, Rules};
 
 /// An unsigned integer with a bit for each cell and one more for each column.
-pub(crate) trait Bits: Position + Copy + Not<Output = Self> + Add<Output = Self>
+pub(crate) trait Bits: Position + Copy + Into<u128> + Not<Output = Self>
 where
     Self: BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>,
-    Self: Shl<u32, Output = Self> + Shr<u32, Output = Self> + Into<u128>,
+    Self: Add<Output = Self> + Shl<u32, Output = Self> + Shr<u32, Output = Self>,
 {
     const ZERO: Self;
     const ONE: Self;
-    fn count(self) -> u32;
+
+    fn count(self) -> u32 {
+        self.into().count_ones()
+    }
+
     /// The place of the lowest one.
-    fn lowest(self) -> u32;
+    fn lowest(self) -> u32 {
+        self.into().trailing_zeros()
+    }
 }
 
 macro_rules! bits {
     ($integer:ty) => {
+        impl Bits for $integer {
+            const ZERO: $integer = 0;
+            const ONE: $integer = 1;
+        }
+
         impl Position for $integer {
             fn write(&self, output: &mut impl Write) -> io::Result<()> {
                 output.write_all(&self.to_le_bytes())
@@ -34,19 +45,6 @@ macro_rules! bits {
                 let mut bytes = [0; size_of::<$integer>()];
                 input.read_exact(&mut bytes)?;
                 Ok(<$integer>::from_le_bytes(bytes))
-            }
-        }
-
-        impl Bits for $integer {
-            const ZERO: $integer = 0;
-            const ONE: $integer = 1;
-
-            fn count(self) -> u32 {
-                self.count_ones()
-            }
-
-            fn lowest(self) -> u32 {
-                self.trailing_zeros()
             }
         }
     };
@@ -84,7 +82,7 @@ pub(crate) struct Connect4<B> {
 
 impl<B: Bits> Connect4<B> {
     /// The board has no more bits than `B`.
-    pub(crate) fn new(columns: u32, rows: u32, moves: &str) -> Result<Connect4<B>, Failure> {
+    pub(crate) fn new(columns: u32, rows: u32, header: &Header) -> Result<Connect4<B>, Failure> {
         let height = rows + 1;
         let lowest = |cells: u32| {
             let places = (0..columns * height).filter(|place| place % height < cells);
@@ -104,9 +102,9 @@ impl<B: Bits> Connect4<B> {
             max: B::ZERO,
             all: B::ZERO,
             outcome: None,
-            compact: false,
+            compact: header.compact,
         };
-        for (index, name) in moves.chars().enumerate() {
+        for (index, name) in header.moves.chars().enumerate() {
             let mut cells = each(game.open(game.all)).filter(|_| game.outcome.is_none());
             let Some(cell) = cells.find(|&cell| game.name(cell) == name) else {
                 refuse!(
@@ -124,12 +122,6 @@ impl<B: Bits> Connect4<B> {
             game.outcome = if wins { Some(win) } else { (game.all == game.cells).then_some(0) };
         }
         Ok(game)
-    }
-
-    /// The same, for certificates of the compact kind or the full one.
-    pub(crate) fn of_kind(mut self, compact: bool) -> Connect4<B> {
-        self.compact = compact;
-        self
     }
 
     /// The cells where the next stones come to lie.
@@ -195,16 +187,15 @@ impl<B: Bits> Connect4<B> {
         if empty <= 2 && draws {
             return Ok(B::ZERO);
         }
-        let wins = self.fours(claimant);
-        let replies = match (wins & open).count() {
-            0 => open,
-            // Any other reply lets the claimant win at once, and no reply is in two cells.
-            1 => wins & open,
-            _ => B::ZERO,
-        };
+        let wins = self.fours(claimant) & self.cells;
         // Of the cells that the claimant can fill next, the one above the reply is new.
-        let met = |&cell: &B| wins & (open ^ cell | cell << 1 & self.cells) == B::ZERO;
-        Ok(each(replies).filter(met).fold(B::ZERO, |met, cell| met | cell))
+        let met = open & !(wins >> 1);
+        Ok(match (wins & open).count() {
+            0 => met,
+            // Any other reply lets the claimant win at once, and no reply is in two cells.
+            1 => met & wins,
+            _ => B::ZERO,
+        })
     }
 
     /// Adds what comes after every reply that is to be met.
@@ -243,10 +234,6 @@ impl<B: Bits> Rules for Connect4<B> {
             next.push(number.min(self.mirror(number)));
         }
         Ok(())
-    }
-
-    fn entry_bytes(&self) -> usize {
-        1 + if self.compact { self.plan_bytes() } else { 0 }
     }
 
     fn play(
@@ -313,63 +300,4 @@ pub(crate) fn each<B: Bits>(mut cells: B) -> impl Iterator<Item = B> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::blocks::Blocks;
-
-    fn claim(text: &str) -> Claim {
-        let header = format!(
-            "jlpns certificate, version 1\ngame: connect4:7x6\nrules: 1\nmoves: \nkind: full\n\
-             claim: {text}, positions: 00000000000000000000\n\n"
-        );
-        let (header, _) = Blocks::open(header.as_bytes(), &mut ()).unwrap();
-        header.claims[0].clone()
-    }
-
-    #[test]
-    fn positions_are_the_numbers_of_the_page() {
-        // Three columns of two cells; Max has put a stone to the left, and Min one on it.
-        let game = Connect4::<u64>::new(3, 2, "11").unwrap();
-        let mut layer = vec![];
-        game.first(&claim(">=draw"), &mut layer).unwrap();
-        // As it is, 001 001 101 with the leftmost column last; its mirror image is 101 001 001, which is larger.
-        assert_eq!(layer, [0b001_001_101]);
-        assert_eq!(game.mirror(0b001_001_101), 0b101_001_001);
-        let mut layer = vec![];
-        Connect4::<u64>::new(3, 2, "3").unwrap().first(&claim("<=draw"), &mut layer).unwrap();
-        // Min's view of Max's stone to the right: 010 001 001, so the mirror image is the standard form.
-        assert_eq!(layer, [0b001_001_010]);
-    }
-
-    /// The same moves from the same positions, in integers of both sizes.
-    #[test]
-    fn integers_of_both_sizes_agree() {
-        for (columns, rows) in [(7, 6), (4, 4), (5, 11), (8, 7), (3, 20), (31, 1)] {
-            let narrow = Connect4::<u64>::new(columns, rows, "").unwrap();
-            let wide = Connect4::<u128>::new(columns, rows, "").unwrap();
-            for claim in [claim(">=win"), claim(">=draw"), claim("<=draw"), claim("<=loss")] {
-                let mut layer = vec![];
-                narrow.first(&claim, &mut layer).unwrap();
-                for _ in 0..rows * columns / 2 {
-                    let mut next = BTreeSet::new();
-                    for (index, position) in layer.iter().enumerate() {
-                        for number in [0, 1, index as u8 % 7, 255] {
-                            let (mut small, mut large) = (vec![], vec![]);
-                            let played = narrow.play(&claim, position, &[number], &mut small);
-                            let wide =
-                                wide.play(&claim, &u128::from(*position), &[number], &mut large);
-                            assert_eq!(played, wide);
-                            assert!(small.iter().map(|&small| u128::from(small)).eq(large));
-                            next.extend(small);
-                        }
-                    }
-                    // Some of all stages are enough.
-                    let step = next.len() / 50 + 1;
-                    layer = next.into_iter().step_by(step).collect();
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
-use std::str::FromStr;
 
 use crate::Failure;
 
 /// How a certificate begins, before its version.
 const BEGINS: &str = "jlpns certificate, version ";
 /// Longer headers are refused: the longest games of these boards take a fraction of it.
-const LIMIT: u64 = 1 << 20;
+const MOST_BYTES: u64 = 1 << 20;
 
 /// What a certificate says that it shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +22,8 @@ pub struct Header {
     /// Whether its kind is `compact`, and not `full`: positions may end in a plan.
     pub compact: bool,
     pub(crate) game: Game,
+    /// The CRC-32 of its bytes, with the empty line.
+    pub(crate) crc: u32,
 }
 
 /// A bound for the value of the position in question.
@@ -62,35 +63,33 @@ impl fmt::Display for Claim {
 }
 
 impl Header {
-    /// Reads a header up to its empty line, and gives it with the CRC-32 of its bytes.
-    pub(crate) fn read(input: &mut impl BufRead) -> Result<(Header, u32), Failure> {
+    /// Reads a header up to its empty line.
+    pub fn read(input: &mut impl BufRead) -> Result<Header, Failure> {
+        let mut input = input.take(MOST_BYTES);
         let mut bytes = Vec::new();
-        let mut lines = Vec::new();
-        loop {
-            let start = bytes.len();
+        while !bytes.ends_with(b"\n\n") {
+            let read = input.read_until(b'\n', &mut bytes).map_err(broken("its header"))?;
             // The first line tells whether the rest is to be read at all.
-            let limit = if start == 0 { 64 } else { LIMIT - start as u64 };
-            let mut limited = input.by_ref().take(limit);
-            limited.read_until(b'\n', &mut bytes).map_err(broken("its header"))?;
-            let room = limited.limit() > 0;
-            let line = String::from_utf8_lossy(&bytes[start..]);
-            if start == 0 {
-                version(&line)?;
+            if read == bytes.len() {
+                version(&String::from_utf8_lossy(&bytes))?;
             }
-            match line.strip_suffix('\n') {
-                Some("") => break,
-                Some(line) => lines.push(line.to_owned()),
-                None if room => refuse!(Unreadable, "the file ends within its header"),
-                None => refuse!(Unreadable, "the header is longer than {LIMIT} bytes"),
+            if read == 0 || !bytes.ends_with(b"\n") {
+                match input.limit() {
+                    0 => refuse!(Unreadable, "the header is longer than {MOST_BYTES} bytes"),
+                    _ => refuse!(Unreadable, "the file ends within its header"),
+                }
             }
         }
         if !bytes.is_ascii() {
             refuse!(Unreadable, "the header holds a character that is not ASCII");
         }
-        Ok((Header::parse(&lines[1..])?, crc32fast::hash(&bytes)))
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').skip(1).collect();
+        Header::parse(&lines, crc32fast::hash(&bytes))
     }
 
-    fn parse(lines: &[String]) -> Result<Header, Failure> {
+    /// Reads the lines after the version.
+    fn parse(lines: &[&str], crc: u32) -> Result<Header, Failure> {
         let mut rest = lines.iter();
         let mut field = |name| match rest.next() {
             Some(line) => match line.strip_prefix(name) {
@@ -108,14 +107,13 @@ impl Header {
             refuse!(Unreadable, "the rules have version {}, and only 1 is known", Quoted(rules));
         }
         let moves = field("moves: ")?;
-        let kind = field("kind: ")?;
-        let compact = match (kind, &game) {
+        let compact = match (field("kind: ")?, &game) {
             ("full", _) => false,
             ("compact", Game::Connect4 { .. }) => true,
-            ("compact", _) => {
+            ("compact", Game::Woodpush { .. }) => {
                 refuse!(Unreadable, "the kind is `compact`, which only Connect Four has")
             }
-            _ => refuse!(
+            (kind, _) => refuse!(
                 Unreadable,
                 "the kind is {}, and only `full` and `compact` are known",
                 Quoted(kind)
@@ -131,33 +129,11 @@ impl Header {
         if claims.len() == 2 && (!claims[0].at_least || claims[1].at_least) {
             refuse!(Unreadable, "of two claims, the first must be `>=` and the second `<=`");
         }
-        Ok(Header { spec: spec.into(), moves: moves.into(), claims, compact, game })
-    }
-
-    /// A header of these claims about the position after `moves`, such as `>=win`, to be certified, in the
-    /// compact kind or the full one. It is refused with a sentence if there is no such game, claim or kind of it.
-    pub fn new(spec: &str, moves: &str, claims: &[&str], compact: bool) -> Result<Header, Failure> {
-        let lines = [format!("game: {spec}"), "rules: 1".into(), format!("moves: {moves}")];
-        let claims = claims.iter().map(|claim| format!("claim: {claim}, positions: {:020}", 0));
-        let lines = lines.into_iter().chain([format!("kind: {}", kind(compact))]).chain(claims);
-        Header::parse(&lines.collect::<Vec<_>>())
-    }
-
-    /// The header as a file has it, with the empty line.
-    pub fn text(&self) -> String {
-        let Header { spec, moves, claims, compact, .. } = self;
-        let mut text = format!(
-            "{BEGINS}1\ngame: {spec}\nrules: 1\nmoves: {moves}\nkind: {}\n",
-            kind(*compact)
-        );
-        for claim in claims {
-            text += &format!("claim: {claim}, positions: {:020}\n", claim.positions);
-        }
-        text + "\n"
+        Ok(Header { spec: spec.into(), moves: moves.into(), claims, compact, game, crc })
     }
 
     /// How many bytes the file has for each position.
-    pub(crate) fn entry_bytes(&self) -> usize {
+    pub fn entry_bytes(&self) -> usize {
         match self.game {
             Game::Connect4 { columns, rows } if self.compact => 1 + (columns * rows) as usize,
             _ => 1,
@@ -166,52 +142,64 @@ impl Header {
 
     /// All claims in one: `>=win`, `=draw` if both bounds are the same, or `>=-1 and <=1`.
     pub fn claim(&self) -> String {
-        match &self.claims[..] {
-            [lower, upper] if lower.bound == upper.bound => format!("={}", lower.outcome),
-            claims => joined(claims, Claim::to_string),
+        match self.value() {
+            Some(outcome) => format!("={outcome}"),
+            None => joined(&self.claims, Claim::to_string),
         }
     }
 
     /// The claims as a sentence without its end: `connect4:6x5 is a draw (>=draw and <=draw)`.
     pub fn statement(&self) -> String {
         let article = if matches!(self.game, Game::Connect4 { .. }) { "a " } else { "" };
-        let value = match &self.claims[..] {
-            [lower, upper] if lower.bound == upper.bound => format!("{article}{}", lower.outcome),
-            claims => joined(claims, |claim| match (claim.extreme, claim.at_least) {
-                (true, _) => format!("{article}{}", claim.outcome),
-                (_, true) => format!("at least {article}{}", claim.outcome),
-                (_, false) => format!("at most {article}{}", claim.outcome),
-            }),
+        let bound = |claim: &Claim| {
+            let bound = match claim.at_least {
+                _ if claim.extreme => "",
+                true => "at least ",
+                false => "at most ",
+            };
+            format!("{bound}{article}{}", claim.outcome)
+        };
+        let told = match self.value() {
+            Some(outcome) => format!("{article}{outcome}"),
+            None => joined(&self.claims, bound),
         };
         let after = if self.moves.is_empty() { "" } else { " after " };
         let claims = joined(&self.claims, Claim::to_string);
-        format!("{}{after}{} is {value} ({claims})", self.spec, self.moves)
+        format!("{}{after}{} is {told} ({claims})", self.spec, self.moves)
+    }
+
+    /// The outcome that the claims bound from both sides.
+    fn value(&self) -> Option<&str> {
+        match &self.claims[..] {
+            [lower, upper] if lower.bound == upper.bound => Some(&lower.outcome),
+            _ => None,
+        }
     }
 }
 
 impl Game {
     fn parse(spec: &str) -> Result<Game, Failure> {
         let shown = Quoted(spec);
-        let parsed = match spec.split_once(':') {
-            Some(("connect4", board)) => board.split_once('x').and_then(|(columns, rows)| {
-                Some(Game::Connect4 { columns: plain(columns)?, rows: plain(rows)? })
-            }),
+        let game = match spec.split_once(':') {
+            Some(("connect4", board)) => connect4(board),
             Some(("woodpush", board)) => woodpush(board),
             _ => refuse!(Unreadable, "the game {shown} is neither connect4: nor woodpush:"),
         };
-        match parsed {
-            Some(Game::Connect4 { columns: 0, .. } | Game::Connect4 { rows: 0, .. }) => {
-                refuse!(Unreadable, "a Connect Four board has 1 or more columns and rows")
-            }
-            Some(Game::Connect4 { columns, rows }) if columns as u64 * (rows as u64 + 1) > 128 => {
-                refuse!(Unreadable, "{spec} is too large: columns times rows and one is above 128")
-            }
-            Some(game) => Ok(game),
-            None => refuse!(
+        let Some(game) = game else {
+            refuse!(
                 Unreadable,
                 "the game {shown} is not spelled as connect4:COLUMNSxROWS, woodpush:CELLS or \
                  woodpush:BOARD, of 6 to 32 cells and with pieces of both"
-            ),
+            )
+        };
+        match game {
+            Game::Connect4 { columns: 0, .. } | Game::Connect4 { rows: 0, .. } => {
+                refuse!(Unreadable, "a Connect Four board has 1 or more columns and rows")
+            }
+            Game::Connect4 { columns, rows } if columns as u64 * (rows as u64 + 1) > 128 => {
+                refuse!(Unreadable, "{spec} is too large: columns times rows and one is above 128")
+            }
+            game => Ok(game),
         }
     }
 
@@ -264,29 +252,28 @@ pub(crate) fn broken(place: impl Into<String>) -> impl Fn(io::Error) -> Failure 
     }
 }
 
-fn kind(compact: bool) -> &'static str {
-    if compact { "compact" } else { "full" }
-}
-
 fn version(line: &str) -> Result<(), Failure> {
-    let number = line.strip_prefix(BEGINS).and_then(|rest| rest.strip_suffix('\n'));
-    match number.and_then(plain::<u64>) {
-        Some(1) => Ok(()),
-        Some(other) => {
-            refuse!(Unreadable, "the certificate has version {other}, and only 1 is known")
-        }
+    match line.strip_prefix(BEGINS).and_then(|rest| rest.strip_suffix('\n')) {
+        Some("1") => Ok(()),
+        Some(other) => refuse!(
+            Unreadable,
+            "the certificate has version {}, and only 1 is known",
+            Quoted(other)
+        ),
         None if line.is_empty() => {
             refuse!(Unreadable, "the file is empty, so it is no certificate")
         }
-        None => refuse!(
-            Unreadable,
-            "the file is no certificate, as these begin with `jlpns certificate, version 1`"
-        ),
+        None => refuse!(Unreadable, "the file is no certificate, as these begin with `{BEGINS}1`"),
     }
 }
 
+fn connect4(board: &str) -> Option<Game> {
+    let (columns, rows) = board.split_once('x')?;
+    Some(Game::Connect4 { columns: number(columns)?, rows: number(rows)? })
+}
+
 fn woodpush(text: &str) -> Option<Game> {
-    let (cells, board) = match plain(text) {
+    let (cells, board) = match number(text) {
         Some(cells) if (6..=32).contains(&cells) => (cells, 0b101 | 0b101u64 << (32 + cells - 3)),
         None if (6..=32).contains(&text.len()) => {
             let bit = |(cell, piece)| match piece {
@@ -307,9 +294,9 @@ fn joined(claims: &[Claim], text: impl Fn(&Claim) -> String) -> String {
     claims.iter().map(text).collect::<Vec<_>>().join(" and ")
 }
 
-/// A number in its one spelling: no sign that is not needed, no zeros in front.
-fn plain<N: FromStr + ToString>(text: &str) -> Option<N> {
-    text.parse().ok().filter(|number: &N| number.to_string() == text)
+/// A number in its one spelling: no sign, no zeros in front.
+fn number(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number: &u32| number.to_string() == text)
 }
 
 /// The beginning of what a file says, without characters that a terminal would obey.

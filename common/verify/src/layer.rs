@@ -4,12 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::mem;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::vec::IntoIter;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Failure, Settings};
 
@@ -19,7 +16,7 @@ const FAN: usize = 64;
 const FIRST_SORT: usize = 1 << 19;
 
 /// A position in standard form, as it is sorted and spilled.
-pub(crate) trait Position: Ord + Send + Sync + Sized {
+pub(crate) trait Position: Ord + Send + Sync + Sized + 'static {
     /// How many bytes of memory it takes.
     fn bytes(&self) -> usize {
         size_of::<Self>()
@@ -29,52 +26,46 @@ pub(crate) trait Position: Ord + Send + Sync + Sized {
     fn read(input: &mut impl Read) -> io::Result<Self>;
 }
 
-/// Positions in order.
-pub(crate) enum Run<P> {
-    Kept(IntoIter<P>),
-    Spilled { file: BufReader<File>, left: u64 },
-}
-
-impl<P: Position> Run<P> {
-    fn next(&mut self) -> io::Result<Option<P>> {
-        match self {
-            Run::Kept(positions) => Ok(positions.next()),
-            Run::Spilled { left: 0, .. } => Ok(None),
-            Run::Spilled { file, left } => {
-                *left -= 1;
-                P::read(file).map(Some)
-            }
-        }
-    }
-}
+/// Positions in order, in memory or in a file.
+type Run<P> = Box<dyn Iterator<Item = io::Result<P>> + Send>;
 
 /// Several runs as one, in which each position comes once.
-pub(crate) struct Merge<P> {
+pub(crate) struct Layer<P> {
     /// About how many bytes of positions are taken at once.
     at_once: usize,
     runs: Vec<Run<P>>,
+    /// The first position of each run, and which run that is.
     heads: BinaryHeap<Reverse<(P, usize)>>,
 }
 
-impl<P: Position> Merge<P> {
-    pub(crate) fn new(mut runs: Vec<Run<P>>, at_once: usize) -> io::Result<Merge<P>> {
+impl<P: Position> Layer<P> {
+    fn merge(mut runs: Vec<Run<P>>, at_once: usize) -> io::Result<Layer<P>> {
         let mut heads = BinaryHeap::with_capacity(runs.len());
         for (index, run) in runs.iter_mut().enumerate() {
-            heads.extend(run.next()?.map(|head| Reverse((head, index))));
+            heads.extend(run.next().transpose()?.map(|head| Reverse((head, index))));
         }
-        Ok(Merge { at_once, runs, heads })
+        Ok(Layer { at_once, runs, heads })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.heads.is_empty()
     }
 
-    pub(crate) fn next(&mut self) -> io::Result<Option<P>> {
+    fn next(&mut self) -> io::Result<Option<P>> {
         let first = self.pop()?;
         while first.is_some() && self.heads.peek().map(|head| &head.0.0) == first.as_ref() {
             self.pop()?;
         }
         Ok(first)
+    }
+
+    /// The head of all runs, which may come again.
+    fn pop(&mut self) -> io::Result<Option<P>> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
+        Ok(Some(match self.runs[head.0.1].next().transpose()? {
+            Some(next) => mem::replace(&mut head.0.0, next),
+            None => PeekMut::pop(head).0.0,
+        }))
     }
 
     /// The next positions; fewer than `count` if these are the last, or if they take much memory.
@@ -83,119 +74,121 @@ impl<P: Position> Merge<P> {
         let mut bytes = 0;
         while positions.len() < count
             && (bytes < self.at_once || positions.is_empty())
-            && let Some(position) = self.next().map_err(unreadable_spill)?
+            && let Some(position) = self.next().map_err(unreadable)?
         {
             bytes += position.bytes();
             positions.push(position);
         }
         Ok(positions)
     }
-
-    /// The head of all runs, which may come again.
-    fn pop(&mut self) -> io::Result<Option<P>> {
-        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
-        let run = &mut self.runs[head.0.1];
-        Ok(Some(match run.next()? {
-            Some(next) => mem::replace(&mut head.0.0, next),
-            None => PeekMut::pop(head).0.0,
-        }))
-    }
 }
 
-/// The files of a layer, with their sizes: 0 from memory, 1 from files of size 0, and so on.
-pub(crate) struct Spill<'s, P> {
-    scratch: &'s Path,
-    at_once: usize,
-    files: Mutex<Vec<(u32, Run<P>)>>,
+/// A layer that threads still collect.
+pub(crate) struct NextLayer<'s, P> {
+    settings: &'s Settings,
+    /// With the sizes of those that are files: 0 from memory, 1 from files of size 0, and so on.
+    runs: Mutex<Vec<(Option<u32>, Run<P>)>>,
 }
 
-impl<'s, P: Position> Spill<'s, P> {
-    pub(crate) fn new(settings: &'s Settings) -> Spill<'s, P> {
-        // Each thread has a piece, another waits for it, and one is being read.
-        let at_once = settings.memory / 4 / (2 * settings.threads.get() + 1);
-        Spill { scratch: &settings.scratch, at_once, files: Mutex::default() }
+impl<'s, P: Position> NextLayer<'s, P> {
+    pub(crate) fn new(settings: &'s Settings) -> NextLayer<'s, P> {
+        NextLayer { settings, runs: Mutex::default() }
     }
 
+    /// Takes in positions that are sorted, to be kept in memory.
+    fn keep(&self, positions: Vec<P>) {
+        self.lock().push((None, in_memory(positions)));
+    }
+
+    /// Takes in positions that are sorted, and writes them to a file.
     fn spill(&self, positions: Vec<P>) -> Result<(), Failure> {
-        let mut runs = vec![Run::Kept(positions.into_iter())];
-        for size in 0.. {
-            let file = self.write(runs).map_err(|error| self.trouble(error))?;
-            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-            files.push((size, file));
-            if files.iter().filter(|file| file.0 == size).count() < FAN {
+        let mut merged = vec![in_memory(positions)];
+        for size in (0..).map(Some) {
+            let file = self.write(merged).map_err(|error| self.unwritable(error))?;
+            let mut runs = self.lock();
+            runs.push((size, file));
+            if runs.iter().filter(|run| run.0 == size).count() < FAN {
                 break;
             }
-            runs = files.extract_if(.., |file| file.0 == size).map(|file| file.1).collect();
+            merged = runs.extract_if(.., |run| run.0 == size).map(|run| run.1).collect();
         }
         Ok(())
     }
 
     fn write(&self, runs: Vec<Run<P>>) -> io::Result<Run<P>> {
-        let mut merge = Merge::new(runs, 0)?;
-        let mut file = BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(self.scratch)?);
-        let mut left = 0;
-        while let Some(position) = merge.next()? {
+        let mut merged = Layer::merge(runs, 0)?;
+        let file = tempfile::tempfile_in(&self.settings.scratch)?;
+        let mut file = BufWriter::with_capacity(1 << 16, file);
+        let mut count = 0u64;
+        while let Some(position) = merged.next()? {
             position.write(&mut file)?;
-            left += 1;
+            count += 1;
         }
         let mut file = file.into_inner()?;
         file.rewind()?;
-        Ok(Run::Spilled { file: BufReader::with_capacity(1 << 15, file), left })
+        let mut file = BufReader::with_capacity(1 << 15, file);
+        Ok(Box::new((0..count).map(move |_| P::read(&mut file))))
     }
 
-    /// All files, and what the threads still have in memory.
-    pub(crate) fn merge(self, kept: Vec<Vec<P>>) -> Result<Merge<P>, Failure> {
-        let files = self.files.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.into_iter().map(|positions| Run::Kept(positions.into_iter()));
-        let runs = kept.chain(files.into_iter().map(|file| file.1)).collect();
-        Merge::new(runs, self.at_once).map_err(unreadable_spill)
+    /// The layer, when all threads have collected what they come to.
+    pub(crate) fn finish(self) -> Result<Layer<P>, Failure> {
+        // Each thread has a piece, another waits for it, and one is being read.
+        let at_once = self.settings.memory / 4 / (2 * self.settings.threads.get() + 1);
+        let runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Layer::merge(runs.into_iter().map(|run| run.1).collect(), at_once).map_err(unreadable)
     }
 
-    fn trouble(&self, error: io::Error) -> Failure {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Option<u32>, Run<P>)>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unwritable(&self, error: io::Error) -> Failure {
         Failure::Trouble(format!(
             "positions cannot be spilled to {}: {error}; a scratch directory with more space, or more memory, would do",
-            self.scratch.display()
+            self.settings.scratch.display()
         ))
     }
 }
 
+fn in_memory<P: Position>(positions: Vec<P>) -> Run<P> {
+    Box::new(positions.into_iter().map(Ok))
+}
+
 /// What it means that a file just written cannot be read.
-pub(crate) fn unreadable_spill(error: io::Error) -> Failure {
+fn unreadable(error: io::Error) -> Failure {
     Failure::Trouble(format!("spilled positions cannot be read back: {error}"))
 }
 
 /// The positions of the next layer that one thread has come to.
 pub(crate) struct Collector<'s, P> {
-    /// Where new positions go, in any order.
-    pub(crate) positions: Vec<P>,
-    spill: &'s Spill<'s, P>,
-    counted: usize,
+    layer: &'s NextLayer<'s, P>,
+    positions: Vec<P>,
     bytes: usize,
     sort_at: usize,
-    limit: usize,
+    most_bytes: usize,
 }
 
 impl<'s, P: Position> Collector<'s, P> {
-    pub(crate) fn new(settings: &Settings, spill: &'s Spill<'s, P>) -> Collector<'s, P> {
+    pub(crate) fn new(layer: &'s NextLayer<'s, P>) -> Collector<'s, P> {
         // The vector may have grown to twice its content, sorting takes as much again, and the layer being read is there too.
-        let limit = settings.memory / 4 / settings.threads;
-        let sort_at = limit.min(FIRST_SORT);
-        Collector { positions: Vec::new(), spill, counted: 0, bytes: 0, sort_at, limit }
+        let most_bytes = layer.settings.memory / 4 / layer.settings.threads;
+        let sort_at = most_bytes.min(FIRST_SORT);
+        Collector { layer, positions: Vec::new(), bytes: 0, sort_at, most_bytes }
     }
 
-    /// To be called when positions were added.
-    pub(crate) fn added(&mut self) -> Result<(), Failure> {
-        self.bytes += self.positions[self.counted..].iter().map(P::bytes).sum::<usize>();
-        self.counted = self.positions.len();
+    /// Takes in positions, in any order.
+    pub(crate) fn add(&mut self, positions: &mut Vec<P>) -> Result<(), Failure> {
+        self.bytes += positions.iter().map(P::bytes).sum::<usize>();
+        self.positions.append(positions);
         if self.bytes < self.sort_at {
             return Ok(());
         }
         self.sort();
-        if self.bytes > self.limit / 2 {
-            self.spill.spill(mem::take(&mut self.positions))?;
-            (self.counted, self.bytes) = (0, 0);
+        if self.bytes > self.most_bytes / 2 {
+            self.layer.spill(mem::take(&mut self.positions))?;
+            self.bytes = 0;
         }
-        self.sort_at = (self.bytes * 2).clamp(FIRST_SORT.min(self.limit), self.limit);
+        self.sort_at = (self.bytes * 2).clamp(FIRST_SORT.min(self.most_bytes), self.most_bytes);
         Ok(())
     }
 
@@ -203,52 +196,16 @@ impl<'s, P: Position> Collector<'s, P> {
         // Much of it is sorted already, from the last time: a stable sort makes use of that.
         self.positions.sort();
         self.positions.dedup();
-        self.counted = self.positions.len();
         self.bytes = self.positions.iter().map(P::bytes).sum();
     }
 
-    pub(crate) fn finish(mut self) -> Vec<P> {
+    /// Gives the layer what is still in memory.
+    pub(crate) fn finish(mut self) {
         self.sort();
         self.positions.shrink_to_fit();
-        self.positions
+        self.layer.keep(self.positions);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every position takes so many bytes, or says so.
-    #[derive(PartialEq, Eq, PartialOrd, Ord)]
-    struct Large(usize);
-
-    impl Position for Large {
-        fn bytes(&self) -> usize {
-            1000
-        }
-
-        fn write(&self, _: &mut impl Write) -> io::Result<()> {
-            unreachable!("nothing is spilled")
-        }
-
-        fn read(_: &mut impl Read) -> io::Result<Large> {
-            unreachable!("nothing is spilled")
-        }
-    }
-
-    #[test]
-    fn positions_are_taken_as_memory_holds_them_and_at_least_one() {
-        for (memory, taken) in [(0, 1), (3 * 4 * 5000, 5), (usize::MAX, 65_536)] {
-            let settings = Settings {
-                threads: std::num::NonZero::<usize>::MIN,
-                memory,
-                ..Settings::default()
-            };
-            let run = (0..100_000).map(Large).collect();
-            let mut layer = Spill::new(&settings).merge(vec![run]).unwrap();
-            let positions = layer.take(65_536).unwrap();
-            assert_eq!(positions.len(), taken);
-            assert_eq!(layer.take(1).unwrap()[0].0, taken, "the next one follows");
-        }
-    }
-}
+mod tests;

@@ -3,17 +3,22 @@
 //! Nothing here comes from the other crates of jlpns. The rules of both games are written from that page, so an
 //! error in the searches, or in their rules, does not pass here as well.
 //!
+//! What has to be believed, in an order to read it in:
+//!
 //! - `header.rs`: what a file says that it shows; every header has one spelling.
-//! - `blocks.rs`: the numbers, block by block, and the checksum of the whole file.
-//! - `connect4.rs`, `woodpush.rs`: the rules, the standard form of positions and their order.
-//! - `games.rs`: which games there are.
-//! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
 //! - `pass.rs`: the pass over the layers, on all cores.
+//! - `connect4.rs`, `woodpush.rs`: the rules, the standard form of positions and their order.
 //! - `plan.rs`: how the claimant of a compact certificate goes on without any more numbers.
+//! - `layer.rs`: a layer's positions, sorted, each once; those that memory does not hold are on disk.
+//! - `blocks.rs`: the numbers, block by block, and the checksum of the whole file.
 //! - `check.rs`: the pass with the numbers of a file, to its end.
+//!
+//! And what is built on it:
+//!
 //! - [`command`]: the command line.
 //! - `plain.rs`: the same numbers as text, for smaller readers.
-//! - `make.rs`: the same pass, in which the moves are not read, but found and written.
+//!
+//! Certificates are made by the crate `jlpns-certificate`: by the same pass ([`pass`]), with moves that it finds.
 //!
 //! ```
 //! use jlpns_verify::{Failure, Settings, check};
@@ -34,10 +39,8 @@ mod blocks;
 mod check;
 pub mod command;
 mod connect4;
-mod games;
 mod header;
 mod layer;
-mod make;
 mod pass;
 mod plain;
 mod plan;
@@ -47,10 +50,10 @@ use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-pub use check::{Reader, check, check_for};
+pub use blocks::Certificate;
+pub use check::{Reader, check};
 pub use header::{Claim, Header};
-pub use make::{Strategy, make};
-pub use pass::Board;
+pub use pass::{Board, Boards, Moves, Pass, Place, pass};
 pub use plain::Transcript;
 pub use plan::MOST as MOST_OF_A_PLAN;
 
@@ -103,16 +106,3 @@ pub enum Failure {
     #[error("{0}")]
     Trouble(String),
 }
-
-/// Who wants to know how far a check is.
-pub trait Progress {
-    /// The header was read; nothing is proved yet.
-    fn opened(&mut self, _header: &Header) {}
-    /// The moves of so many more positions go to be checked.
-    fn advanced(&mut self, _positions: usize) {}
-    /// Somebody has looked into so many more positions for a small strategy, before there are moves to check.
-    fn looked_into(&mut self, _positions: usize) {}
-}
-
-/// Nobody wants to know.
-impl Progress for () {}

@@ -1,13 +1,16 @@
 //! The pass: layer by layer, each position's move is played, and every reply to it.
 
+use std::iter;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
-use std::{iter, thread};
+use std::thread::{self, ScopedJoinHandle};
 
-use crate::header::Claim;
-use crate::layer::{Collector, Merge, Position, Spill};
+use crate::connect4::Connect4;
+use crate::header::{Claim, Game, Header};
+use crate::layer::{Collector, Layer, NextLayer, Position};
+use crate::woodpush::Woodpush;
 use crate::{Failure, Settings};
 
 /// A position with the claimant to move, for those who know their moves.
@@ -25,6 +28,61 @@ pub enum Board<'a> {
     Woodpush(&'a [u64]),
 }
 
+/// Positions that follow each other in a layer.
+pub type Boards<'a> = &'a mut dyn ExactSizeIterator<Item = Board<'a>>;
+
+/// Where the claimant's moves come from. What it gives need not be believed: the pass plays it.
+pub trait Moves {
+    /// How many of the next positions of the layer can have their entries, at least one.
+    fn at_hand(&mut self, place: Place<'_>) -> Result<usize, Failure>;
+
+    /// One entry for each of these positions, which are the next of the layer, and no more than are at hand: the
+    /// number of the claimant's move among the legal ones. In the compact kind it has a plan after it, of a byte for each
+    /// cell, and 128 is added to the number if the plan says how the game goes on; else the plan is zeros.
+    fn entries(&mut self, place: Place<'_>, boards: Boards<'_>) -> Result<Vec<u8>, Failure>;
+
+    /// The layer has no more positions, and all its moves have been played.
+    fn layer_ended(&mut self, place: Place<'_>) -> Result<(), Failure>;
+}
+
+/// How far a claim is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The claim that is to be shown.
+    pub claim: &'a Claim,
+    /// The layer's number, from 1 on.
+    pub layer: u64,
+    /// How many positions of the layer have got their entries.
+    pub position: u64,
+    /// How many positions of the claim have.
+    pub used: u64,
+}
+
+/// The way through the layers of a claim.
+pub trait Pass {
+    /// Plays all moves that the claim needs, to where nothing is left to be met. Gives how many that were.
+    fn run(&self, claim: &Claim, moves: &mut dyn Moves) -> Result<u64, Failure>;
+}
+
+/// The pass for the claims of a header.
+pub fn pass<'s>(header: &Header, settings: &'s Settings) -> Result<Box<dyn Pass + 's>, Failure> {
+    let entry_bytes = header.entry_bytes();
+    Ok(match header.game {
+        Game::Connect4 { columns, rows } if columns * (rows + 1) <= 64 => {
+            let rules = Connect4::<u64>::new(columns, rows, header)?;
+            Box::new(Layers { rules, entry_bytes, settings })
+        }
+        Game::Connect4 { columns, rows } => {
+            let rules = Connect4::<u128>::new(columns, rows, header)?;
+            Box::new(Layers { rules, entry_bytes, settings })
+        }
+        Game::Woodpush { cells, board } => {
+            let rules = Woodpush::new(cells, board, &header.moves, settings)?;
+            Box::new(Layers { rules, entry_bytes, settings })
+        }
+    })
+}
+
 /// The rules of a game, and the position in question. What refuses a claim ends a sentence.
 pub(crate) trait Rules: Sync {
     /// A position with the claimant to move, in standard form.
@@ -33,14 +91,7 @@ pub(crate) trait Rules: Sync {
     /// Collects the positions of the first layer. A refusal has the board in question after it.
     fn first(&self, claim: &Claim, next: &mut Vec<Self::Position>) -> Result<(), String>;
 
-    /// How many bytes say what the claimant does in a position: a number first, and then a plan where there may
-    /// be one.
-    fn entry_bytes(&self) -> usize {
-        1
-    }
-
-    /// Plays the move that an entry has the number of, and collects what the replies lead to, as far as it is of
-    /// the next layer.
+    /// Plays the move that an entry names, and collects what the replies lead to, as far as it is of the next layer.
     fn play(
         &self,
         claim: &Claim,
@@ -56,204 +107,127 @@ pub(crate) trait Rules: Sync {
     fn draw(&self, claim: &Claim, position: &Self::Position) -> String;
 }
 
-/// Where the numbers of a claim come from.
-pub(crate) trait Source<G: Rules> {
-    /// What gives the numbers of some positions, to a thread.
-    type Numbers: Numbers<G>;
-
-    /// The layers of a claim begin.
-    fn claim_begins(&mut self, _claim: &Claim) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    /// Takes the next positions of the layer, at least one, and what gives their numbers.
-    fn piece(
-        &mut self,
-        place: Place<'_>,
-        layer: &mut Merge<G::Position>,
-    ) -> Result<(Vec<G::Position>, Self::Numbers), Failure>;
-
-    /// All moves of a layer have been played.
-    fn layer_ended(&mut self) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    /// The claim holds, with the numbers that were used.
-    fn claim_ended(&mut self, _place: Place<'_>) -> Result<(), Failure> {
-        Ok(())
-    }
+/// The pass by the rules of one game.
+struct Layers<'s, G> {
+    rules: G,
+    entry_bytes: usize,
+    settings: &'s Settings,
 }
 
-/// Numbers that are still to be unpacked, or found.
-pub(crate) trait Numbers<G: Rules>: Send {
-    /// One entry for each of these positions, one after the other.
-    fn numbers(self, rules: &G, positions: &[G::Position]) -> Result<Vec<u8>, Failure>;
-}
-
-impl<G: Rules> Numbers<G> for Vec<u8> {
-    fn numbers(self, _: &G, _: &[G::Position]) -> Result<Vec<u8>, Failure> {
-        Ok(self)
-    }
-}
-
-/// How far a claim is.
-#[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
-    pub(crate) claim: &'a Claim,
-    pub(crate) layer: u64,
-    /// How many positions of the layer have got their numbers.
-    pub(crate) first: u64,
-    /// How many numbers were used in all.
-    pub(crate) used: u64,
-}
-
-/// The walk through the layers of one claim.
-pub(crate) struct Pass<'a, G> {
-    rules: &'a G,
-    claim: &'a Claim,
-    settings: &'a Settings,
-    layer: u64,
-    used: u64,
-}
-
-/// What a thread does at once: positions, and what gives their numbers.
-struct Piece<P, N> {
-    first: u64,
+/// What a thread plays at once: positions from a place on, and their entries.
+struct Piece<'a, P> {
+    place: Place<'a>,
     positions: Vec<P>,
-    numbers: N,
+    entries: Vec<u8>,
 }
 
 /// A failure, and the place in the layer of the position that has it: the first is told, whichever was found first.
 type Found = (u64, Failure);
 
-impl<'a, G: Rules> Pass<'a, G> {
-    pub(crate) fn new(rules: &'a G, claim: &'a Claim, settings: &'a Settings) -> Pass<'a, G> {
-        Pass { rules, claim, settings, layer: 0, used: 0 }
-    }
-
-    /// Goes through all layers. Gives how many numbers that takes.
-    pub(crate) fn run(mut self, source: &mut impl Source<G>) -> Result<u64, Failure> {
-        let claim = self.claim;
-        source.claim_begins(claim)?;
-        let spill = Spill::new(self.settings);
-        let mut first = Collector::new(self.settings, &spill);
-        if let Err(why) = self.rules.first(claim, &mut first.positions) {
+impl<G: Rules> Pass for Layers<'_, G> {
+    fn run(&self, claim: &Claim, moves: &mut dyn Moves) -> Result<u64, Failure> {
+        let mut place = Place { claim, layer: 0, position: 0, used: 0 };
+        let (next, mut first) = (NextLayer::new(self.settings), Vec::new());
+        if let Err(why) = self.rules.first(claim, &mut first) {
             refuse!(Fails, "claim {claim} fails before any move of the file: {why}");
         }
-        let kept = vec![first.finish()];
-        let mut layer = spill.merge(kept)?;
+        let mut collector = Collector::new(&next);
+        collector.add(&mut first)?;
+        collector.finish();
+        let mut layer = next.finish()?;
         while !layer.is_empty() {
-            self.layer += 1;
-            layer = self.next(layer, source)?;
-            source.layer_ended()?;
+            (place.layer, place.position) = (place.layer + 1, 0);
+            layer = self.next(&mut place, layer, moves)?;
+            moves.layer_ended(place)?;
         }
-        source.claim_ended(self.place(0))?;
-        Ok(self.used)
+        Ok(place.used)
     }
+}
 
-    /// The place after so many positions of the present layer.
-    fn place(&self, first: u64) -> Place<'a> {
-        Place { claim: self.claim, layer: self.layer, first, used: self.used + first }
-    }
-
-    /// Plays the moves of a layer, and gives the next one.
+impl<G: Rules> Layers<'_, G> {
+    /// Plays the moves of a layer, and gives the next one. The place goes to the layer's end.
     fn next(
-        &mut self,
-        mut layer: Merge<G::Position>,
-        source: &mut impl Source<G>,
-    ) -> Result<Merge<G::Position>, Failure> {
-        let spill = Spill::new(self.settings);
+        &self,
+        place: &mut Place<'_>,
+        mut layer: Layer<G::Position>,
+        moves: &mut dyn Moves,
+    ) -> Result<Layer<G::Position>, Failure> {
+        let (next, stop) = (NextLayer::new(self.settings), AtomicBool::new(false));
         let threads = self.settings.threads.get();
         let (send, pieces) = sync_channel(threads);
-        let (pieces, stop) = (Mutex::new(pieces), AtomicBool::new(false));
-        let pass = &*self;
+        let pieces = Mutex::new(pieces);
         let take = || pieces.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
-        let mut first = 0;
-        let ends = thread::scope(|scope| {
-            let send = send;
-            let (mut workers, mut ends) = (Vec::new(), Vec::new());
-            while !layer.is_empty() && !stop.load(Ordering::Relaxed) {
-                let piece = match source.piece(pass.place(first), &mut layer) {
-                    Ok((positions, numbers)) => Piece { first, positions, numbers },
+        let work = || {
+            let mut collector = Collector::new(&next);
+            let played = iter::from_fn(take).try_for_each(|piece| self.play(piece, &mut collector));
+            stop.fetch_or(played.is_err(), Ordering::Relaxed);
+            // What is taken after a failure is of later positions: it is only out of the way.
+            iter::from_fn(take).for_each(drop);
+            collector.finish();
+            played
+        };
+        let ends: Vec<Result<(), Found>> = thread::scope(|scope| {
+            let (send, mut read, mut workers) = (send, Ok(()), Vec::new());
+            while !layer.is_empty() && read.is_ok() && !stop.load(Ordering::Relaxed) {
+                match self.piece(place, &mut layer, moves) {
+                    // The other end outlives the threads, and they take pieces to the last.
+                    Ok(piece) => drop(send.send(piece)),
                     // Whatever a thread finds is of an earlier position than this.
-                    Err(failure) => {
-                        ends.push(Err((u64::MAX, failure)));
-                        break;
-                    }
-                };
-                first += piece.positions.len() as u64;
-                if layer.is_empty() && workers.is_empty() {
-                    // A small layer is done sooner than a thread has begun.
-                    ends.push(pass.work(iter::once(piece), &stop, &spill));
-                    break;
+                    Err(failure) => read = Err((u64::MAX, failure)),
                 }
                 if workers.len() < threads {
-                    workers.push(scope.spawn(|| pass.work(iter::from_fn(&take), &stop, &spill)));
+                    workers.push(scope.spawn(work));
                 }
-                // The other end outlives the threads, and they take pieces to the last.
-                let _ = send.send(piece);
             }
             drop(send);
-            for worker in workers {
-                ends.push(worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            }
-            ends
+            let ended = workers.into_iter().map(ScopedJoinHandle::join);
+            ended
+                .map(|end| end.unwrap_or_else(|panic| resume_unwind(panic)))
+                .chain([read])
+                .collect()
         });
-        let (kept, found): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);
-        if let Some((_, failure)) =
-            found.into_iter().filter_map(Result::err).min_by_key(|found| found.0)
-        {
-            return Err(failure);
+        match ends.into_iter().filter_map(Result::err).min_by_key(|found| found.0) {
+            Some((_, failure)) => Err(failure),
+            None => next.finish(),
         }
-        self.used += first;
-        spill.merge(kept.into_iter().flatten().collect())
     }
 
-    /// Plays pieces, until there are no more.
-    fn work(
+    /// The next positions of a layer, with their entries.
+    fn piece<'a>(
         &self,
-        pieces: impl Iterator<Item = Piece<G::Position, impl Numbers<G>>>,
-        stop: &AtomicBool,
-        spill: &Spill<G::Position>,
-    ) -> Result<Vec<G::Position>, Found> {
-        let mut next = Collector::new(self.settings, spill);
-        let mut found = Ok(());
-        for piece in pieces {
-            // A piece that is taken after a failure is of later positions: it is only out of the way.
-            if !stop.load(Ordering::Relaxed) {
-                found = self.play(piece, &mut next);
-                stop.fetch_or(found.is_err(), Ordering::Relaxed);
-            }
-        }
-        found.map(|()| next.finish())
+        place: &mut Place<'a>,
+        layer: &mut Layer<G::Position>,
+        moves: &mut dyn Moves,
+    ) -> Result<Piece<'a, G::Position>, Failure> {
+        let begin = *place;
+        let positions = layer.take(moves.at_hand(begin)?)?;
+        let mut boards = positions.iter().map(|position| self.rules.board(position));
+        let entries = moves.entries(begin, &mut boards)?;
+        // No position may be left without a move.
+        assert_eq!(entries.len(), positions.len() * self.entry_bytes, "an entry for each position");
+        place.position += positions.len() as u64;
+        place.used += positions.len() as u64;
+        Ok(Piece { place: begin, positions, entries })
     }
 
     fn play(
         &self,
-        piece: Piece<G::Position, impl Numbers<G>>,
-        next: &mut Collector<G::Position>,
+        piece: Piece<'_, G::Position>,
+        collector: &mut Collector<'_, G::Position>,
     ) -> Result<(), Found> {
-        let numbers = piece.numbers.numbers(self.rules, &piece.positions);
-        let numbers = numbers.map_err(|failure| (piece.first, failure))?;
-        let entry_bytes = self.rules.entry_bytes();
-        // No position may be left without a move.
-        assert_eq!(
-            numbers.len(),
-            piece.positions.len() * entry_bytes,
-            "an entry for each position"
-        );
-        let entries = numbers.chunks_exact(entry_bytes);
-        for (place, (position, entry)) in (piece.first..).zip(piece.positions.iter().zip(entries)) {
-            let played = self.rules.play(self.claim, position, entry, &mut next.positions);
-            let played = played.or_else(|why| {
-                let board = self.rules.draw(self.claim, position);
-                let (claim, layer, position) = (self.claim, self.layer, place + 1);
-                refuse!(
-                    Fails,
-                    "claim {claim} fails in layer {layer}, position {position}: {why}\n{board}"
-                )
-            });
-            played.and_then(|()| next.added()).map_err(|failure| (place, failure))?;
+        let Place { claim, layer, position: first, .. } = piece.place;
+        let mut next = Vec::new();
+        let entries = piece.entries.chunks_exact(self.entry_bytes);
+        for (place, (position, entry)) in (first..).zip(piece.positions.iter().zip(entries)) {
+            if let Err(why) = self.rules.play(claim, position, entry, &mut next) {
+                let board = self.rules.draw(claim, position);
+                let number = place + 1;
+                let why = format!(
+                    "claim {claim} fails in layer {layer}, position {number}: {why}\n{board}"
+                );
+                return Err((place, Failure::Fails(why)));
+            }
+            collector.add(&mut next).map_err(|failure| (place, failure))?;
         }
         Ok(())
     }

@@ -1,19 +1,14 @@
 //! Plans: how the claimant answers every stone in Connect Four by a fixed rule. Nothing is known about a plan before:
 //! it is played against everything that the other player can do, and holds if every end fulfils the claim.
 
-use super::connect4::{Bits, Connect4, each};
 use crate::Claim;
+use crate::connect4::{Bits, Connect4, each};
 use crate::pass::Rules;
 
 /// How many positions a plan may come to, so that nobody is kept busy by one.
 pub const MOST: usize = 1 << 14;
 
 impl<B: Bits> Connect4<B> {
-    /// How many bytes a plan has: one for each cell.
-    pub(crate) fn plan_bytes(&self) -> usize {
-        self.cells.count() as usize
-    }
-
     /// Plays a plan in the position after the claimant's move, which has an empty cell and no four in a row.
     pub(crate) fn walk(&self, claim: &Claim, after: (B, B), plan: &[u8]) -> Result<(), String> {
         if let Some(byte) = plan.iter().find(|&&byte| u32::from(byte) >= self.columns) {

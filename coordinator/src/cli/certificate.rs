@@ -370,7 +370,7 @@ impl Shown {
     }
 }
 
-impl jlpns_verify::Progress for Shown {
+impl jlpns_certificate::Progress for Shown {
     fn advanced(&mut self, positions: usize) {
         self.positions += positions as u64;
         self.show("positions", self.positions);

@@ -13,11 +13,12 @@ use jlpns_games::{Game, Move, Outcome, Player};
 use jlpns_search::search::{SearchSettings, search};
 use jlpns_search::strategy::Claim;
 use jlpns_search::{Algorithm, Question, TranspositionTable};
-use jlpns_verify::{Board, Failure, Progress, Strategy};
+use jlpns_verify::{Board, Failure};
 
 use super::board::{Field, Stones};
 use super::plan_finder::PlanFinder;
 use crate::known_moves::Stop;
+use crate::make::{Progress, Strategy};
 
 /// No way at all.
 const NONE: u32 = u32::MAX / 2;

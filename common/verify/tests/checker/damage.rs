@@ -85,7 +85,7 @@ fn every_byte_is_guarded_by_something() {
         damaged
     };
     assert_says(&unreadable(&with(0, b'J')), "no certificate, as these begin with");
-    assert_says(&unreadable(&with(27, b'2')), "has version 2, and only 1 is known");
+    assert_says(&unreadable(&with(27, b'2')), "has version `2`, and only 1 is known");
     assert_says(
         &unreadable(&with(header, 0)),
         "block 1 is corrupt: it says that it has 0 numbers in",

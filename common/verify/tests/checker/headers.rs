@@ -52,13 +52,13 @@ fn a_file_written_by_hand_is_proved() {
 
 #[test]
 fn other_versions_are_not_known() {
-    assert!(with("version 1", "version 2").contains("has version 2, and only 1 is known"));
+    assert!(with("version 1", "version 2").contains("has version `2`, and only 1 is known"));
     assert!(
         with("version 1", "version 18446744073709551615")
-            .contains("has version 18446744073709551615")
+            .contains("has version `18446744073709551615`")
     );
-    assert!(with("version 1", "version 01").contains("no certificate"));
-    assert!(with("version 1\n", "version 1 \n").contains("no certificate"));
+    assert!(with("version 1", "version 01").contains("has version `01`"));
+    assert!(with("version 1\n", "version 1 \n").contains("has version `1 `"));
     assert!(
         with("rules: 1", "rules: 2").contains("the rules have version `2`, and only 1 is known")
     );

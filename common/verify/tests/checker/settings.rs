@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use jlpns_verify::{Failure, Header, Progress, Settings, check};
+use jlpns_verify::{Boards, Claim, Failure, Reader, Settings, check};
 
 use crate::naive::{Certificate, Connect4, Naive, Woodpush, true_certificate};
 
@@ -59,6 +59,32 @@ fn all_settings_agree() {
     }
 }
 
+/// The file is read ahead of the moves that are played: what is wrong behind a wrong move is told all the same.
+#[test]
+fn a_file_that_ends_behind_a_wrong_move_says_where() {
+    let mut file = files()[0].clone();
+    file.block = 1;
+    file.claims[0].1[1][0] = 255;
+    let bytes = file.bytes();
+    let (mut place, mut number) = (file.header().len(), 0);
+    while place + 12 < bytes.len() {
+        number += 1;
+        let size = u32::from_le_bytes(bytes[place + 4..place + 8].try_into().unwrap());
+        for end in [place + 5, place + 14] {
+            for threads in [1, 4] {
+                match check(&bytes[..end], &settings(threads, 1 << 30), &mut ()) {
+                    Err(Failure::Unreadable(why)) => {
+                        let begin = format!("the file ends within block {number}: ");
+                        assert!(why.starts_with(&begin), "{why}, not {begin}");
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        place += 12 + size as usize;
+    }
+}
+
 #[test]
 fn where_nothing_can_be_written_the_file_is_not_blamed() {
     let bytes = files()[0].bytes();
@@ -101,19 +127,36 @@ fn a_file_that_cannot_be_read_is_no_bad_certificate() {
 }
 
 #[test]
-fn progress_counts_every_position() {
-    struct Counted(u64, u64);
-    impl Progress for Counted {
-        fn opened(&mut self, header: &Header) {
-            self.0 = header.claims.iter().map(|claim| claim.positions).sum();
+fn who_reads_along_is_told_of_every_position() {
+    #[derive(Default)]
+    struct Counted {
+        named: u64,
+        boards: u64,
+        entries: u64,
+        layers: usize,
+    }
+    impl Reader for Counted {
+        fn claim_begins(&mut self, claim: &Claim) -> Result<(), Failure> {
+            self.named += claim.positions;
+            Ok(())
         }
-        fn advanced(&mut self, positions: usize) {
-            self.1 += positions as u64;
+        fn moves(&mut self, _: &Claim, boards: Boards<'_>, entries: &[u8]) -> Result<(), Failure> {
+            self.boards += boards.len() as u64;
+            self.entries += entries.len() as u64;
+            Ok(())
+        }
+        fn layer_ended(&mut self) -> Result<(), Failure> {
+            self.layers += 1;
+            Ok(())
         }
     }
     for file in &files()[..3] {
-        let mut counted = Counted(0, 0);
-        let proved = check(&file.bytes()[..], &settings(2, 1 << 30), &mut counted).unwrap();
-        assert_eq!((counted.0, counted.1), (proved.positions, proved.positions));
+        for memory in [1 << 30, 1 << 20] {
+            let mut counted = Counted::default();
+            let proved = check(&file.bytes()[..], &settings(2, memory), &mut counted).unwrap();
+            let Counted { named, boards, entries, layers } = counted;
+            assert_eq!([named, boards, entries], [proved.positions; 3]);
+            assert_eq!(layers, file.claims.iter().map(|claim| claim.1.len()).sum::<usize>());
+        }
     }
 }
