@@ -9,13 +9,13 @@ use std::{mem, thread};
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use jlpns_verify::{Board, Boards, Claim, Failure, Header, Moves, Place, Proved, Settings, pass};
+use jlpns_verify::{
+    Board, Boards, Claim, Failure, Header, MOST_IN_A_BLOCK, Moves, Place, Proved, Settings, pass,
+};
 use sha2::{Digest, Sha256};
 
 /// How many positions somebody is asked for at a time.
 const ASKED: usize = 512;
-/// How many entries a block has at most.
-const BLOCK: usize = 65_536;
 
 /// Somebody who knows the claimant's moves. What is said need not be believed: it is checked.
 pub trait Strategy: Sync {
@@ -110,14 +110,14 @@ struct Writer<'a, W> {
 
 impl<W: Write> Moves for Writer<'_, W> {
     fn at_hand(&mut self, _: Place<'_>) -> Result<usize, Failure> {
-        Ok(BLOCK)
+        Ok(MOST_IN_A_BLOCK)
     }
 
     fn entries(&mut self, place: Place<'_>, boards: Boards<'_>) -> Result<Vec<u8>, Failure> {
         let entries = self.asked(place.claim, &boards.collect::<Vec<_>>())?;
         self.open.extend(&entries);
-        while self.open.len() >= BLOCK * self.entry_bytes {
-            let rest = self.open.split_off(BLOCK * self.entry_bytes);
+        while self.open.len() >= MOST_IN_A_BLOCK * self.entry_bytes {
+            let rest = self.open.split_off(MOST_IN_A_BLOCK * self.entry_bytes);
             self.write_open(rest)?;
         }
         Ok(entries)

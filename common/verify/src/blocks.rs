@@ -10,7 +10,8 @@ use crate::Failure;
 use crate::header::{Header, broken};
 
 /// No block has more entries than this, whatever it says.
-const MOST_ENTRIES: usize = 65_536;
+/// How many numbers a block has at most.
+pub const MOST_ENTRIES: usize = 65_536;
 
 /// A certificate, from which the header was read.
 pub struct Certificate<R> {

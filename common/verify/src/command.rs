@@ -3,10 +3,11 @@
 //! Exit codes: 0 the whole file was read and every claim holds; 1 the file does not show what it claims;
 //! 2 it is no readable certificate, or the check itself could not be done.
 
-use std::fs::{self, File};
+use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -41,7 +42,7 @@ pub struct Arguments {
     /// The certificate; `-` is standard input.
     file: PathBuf,
     /// How many threads play moves [default: all cores].
-    #[arg(long, env = "JLPNS_THREADS")]
+    #[arg(long, value_parser = threads, env = "JLPNS_THREADS")]
     threads: Option<NonZero<usize>>,
     /// About how much memory the positions may take, as 500MiB or 2GiB; more of them are spilled to disk.
     #[arg(long, default_value = "1GiB", value_parser = size, env = "JLPNS_MEMORY")]
@@ -94,18 +95,24 @@ fn checked(arguments: &Arguments, shows_progress: bool) -> anyhow::Result<Proved
         return with_progress(Certificate::open(input)?, &settings, shows_progress, &mut ());
     };
     let cannot = || format!("cannot write {}", plain.display());
-    let mut output = BufWriter::new(File::create(plain).with_context(cannot)?);
-    let result = Certificate::open(input).map_err(Into::into).and_then(|certificate| {
+    let transcribed = |mut output: BufWriter<&File>| {
+        let certificate = Certificate::open(input)?;
         let mut transcript = Transcript::begin(certificate.header(), &mut output)?;
         let proved = with_progress(certificate, &settings, shows_progress, &mut transcript)?;
         transcript.end()?;
         Ok(proved)
-    });
-    if result.is_err() {
-        // What is not proved is not left to be read.
-        fs::remove_file(plain).with_context(cannot)?;
+    };
+    if plain.exists() && !plain.is_file() {
+        return transcribed(BufWriter::new(&File::create(plain).with_context(cannot)?));
     }
-    result
+    // It takes its name when all is proved: what is not is not left to be read, and destroys nothing.
+    let folder = plain.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut unproved = tempfile::Builder::new();
+    let unproved = unproved.prefix(".jlpns-plain-").permissions(Permissions::from_mode(0o666));
+    let unproved = unproved.tempfile_in(folder.unwrap_or(Path::new("."))).with_context(cannot)?;
+    let proved = transcribed(BufWriter::new(unproved.as_file()))?;
+    unproved.persist(plain).with_context(cannot)?;
+    Ok(proved)
 }
 
 /// Checks a certificate, with its progress on a terminal.
@@ -178,6 +185,13 @@ fn tell(arguments: &Arguments, result: &anyhow::Result<Proved>, time: Duration) 
             )
         }
     }
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<NonZero<usize>, String> {
+    let threads =
+        text.trim().parse::<NonZero<usize>>().ok().filter(|threads| threads.get() <= 1024);
+    threads.ok_or_else(|| format!("{text} is no number of threads; 1 to 1024 would be one"))
 }
 
 /// A number of bytes, with B, KiB, MiB or GiB.

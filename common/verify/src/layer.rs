@@ -133,7 +133,9 @@ impl<'s, P: Position> NextLayer<'s, P> {
     /// The layer, when all threads have collected what they come to.
     pub(crate) fn finish(self) -> Result<Layer<P>, Failure> {
         // Each thread has a piece, another waits for it, and one is being read.
-        let at_once = self.settings.memory / 4 / (2 * self.settings.threads.get() + 1);
+        let at_once = self.settings.memory
+            / 4
+            / self.settings.threads.get().saturating_mul(2).saturating_add(1);
         let runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
         Layer::merge(runs.into_iter().map(|run| run.1).collect(), at_once).map_err(unreadable)
     }

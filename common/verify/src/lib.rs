@@ -18,7 +18,7 @@
 //! - [`command`]: the command line.
 //! - `plain.rs`: the same numbers as text, for smaller readers.
 //!
-//! Certificates are made by the crate `jlpns-certificate`: by the same pass ([`pass`]), with moves that it finds.
+//! Certificates are made by the crate `jlpns-certificate`: by the same pass ([`pass()`]), with moves that it finds.
 //!
 //! ```
 //! use jlpns_verify::{Failure, Settings, check};
@@ -50,7 +50,7 @@ use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-pub use blocks::Certificate;
+pub use blocks::{Certificate, MOST_ENTRIES as MOST_IN_A_BLOCK};
 pub use check::{Reader, check};
 pub use header::{Claim, Header};
 pub use pass::{Board, Boards, Moves, Pass, Place, pass};

@@ -1,7 +1,7 @@
 //! The pass: layer by layer, each position's move is played, and every reply to it.
 
 use std::iter;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
@@ -159,24 +159,45 @@ impl<G: Rules> Layers<'_, G> {
         let take = || pieces.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
         let work = || {
             let mut collector = Collector::new(&next);
-            let played = iter::from_fn(take).try_for_each(|piece| self.play(piece, &mut collector));
-            stop.fetch_or(played.is_err(), Ordering::Relaxed);
+            let mut play = |piece| self.play(piece, &mut collector);
+            let played = AssertUnwindSafe(|| iter::from_fn(take).try_for_each(&mut play));
+            let played = catch_unwind(played);
+            stop.fetch_or(!matches!(played, Ok(Ok(()))), Ordering::Relaxed);
             // What is taken after a failure is of later positions: it is only out of the way.
             iter::from_fn(take).for_each(drop);
             collector.finish();
-            played
+            played.unwrap_or_else(|panic| resume_unwind(panic))
         };
         let ends: Vec<Result<(), Found>> = thread::scope(|scope| {
             let (send, mut read, mut workers) = (send, Ok(()), Vec::new());
             while !layer.is_empty() && read.is_ok() && !stop.load(Ordering::Relaxed) {
-                match self.piece(place, &mut layer, moves) {
-                    // The other end outlives the threads, and they take pieces to the last.
-                    Ok(piece) => drop(send.send(piece)),
+                let piece = match self.piece(place, &mut layer, moves) {
+                    Ok(piece) => piece,
                     // Whatever a thread finds is of an earlier position than this.
-                    Err(failure) => read = Err((u64::MAX, failure)),
+                    Err(failure) => {
+                        read = Err((u64::MAX, failure));
+                        break;
+                    }
+                };
+                if layer.is_empty() && workers.is_empty() {
+                    // It is done sooner than a thread has begun.
+                    let mut collector = Collector::new(&next);
+                    read = self.play(piece, &mut collector);
+                    collector.finish();
+                    break;
                 }
+                // The other end outlives the threads, and they take pieces to the last.
+                drop(send.send(piece));
                 if workers.len() < threads {
-                    workers.push(scope.spawn(work));
+                    match thread::Builder::new().spawn_scoped(scope, work) {
+                        Ok(worker) => workers.push(worker),
+                        Err(error) if workers.is_empty() => {
+                            let why = format!("there is no thread for the check: {error}");
+                            read = Err((u64::MAX, Failure::Trouble(why)));
+                        }
+                        // The others do it.
+                        Err(_) => {}
+                    }
                 }
             }
             drop(send);
@@ -201,6 +222,7 @@ impl<G: Rules> Layers<'_, G> {
     ) -> Result<Piece<'a, G::Position>, Failure> {
         let begin = *place;
         let positions = layer.take(moves.at_hand(begin)?)?;
+        assert!(!positions.is_empty(), "at least one position's entries are at hand");
         let mut boards = positions.iter().map(|position| self.rules.board(position));
         let entries = moves.entries(begin, &mut boards)?;
         // No position may be left without a move.

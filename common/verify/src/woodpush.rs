@@ -10,15 +10,15 @@ use crate::pass::{Board, Rules};
 use crate::{Failure, Settings};
 
 /// A list of boards.
-type Boards = Box<[u64]>;
+type BoardWithPast = Box<[u64]>;
 
 /// About what the search for components takes for a board.
 const BYTES: usize = 256;
 
-impl Position for Boards {
+impl Position for BoardWithPast {
     fn bytes(&self) -> usize {
         // With what the allocator adds.
-        size_of::<Boards>() + size_of_val::<[u64]>(self) + 16
+        size_of::<BoardWithPast>() + size_of_val::<[u64]>(self) + 16
     }
 
     fn write(&self, output: &mut impl Write) -> io::Result<()> {
@@ -26,7 +26,7 @@ impl Position for Boards {
         self.iter().try_for_each(|board| board.write(output))
     }
 
-    fn read(input: &mut impl Read) -> io::Result<Boards> {
+    fn read(input: &mut impl Read) -> io::Result<BoardWithPast> {
         (0..u64::read(input)?).map(|_| u64::read(input)).collect()
     }
 }
@@ -36,7 +36,7 @@ pub(crate) struct Woodpush {
     /// For each board that the start leads to, the component that it belongs to.
     components: HashMap<u64, u32>,
     /// The position in question, and whether Left is to move.
-    position: Boards,
+    position: BoardWithPast,
     left: bool,
 }
 
@@ -83,7 +83,7 @@ impl Woodpush {
     }
 
     /// The position after a move that makes this board.
-    fn after(&self, position: &[u64], board: u64) -> Boards {
+    fn after(&self, position: &[u64], board: u64) -> BoardWithPast {
         // All boards of a list are of one component.
         let together = self.components.get(&board) == self.components.get(&position[0]);
         let mut list = vec![board];
@@ -102,7 +102,12 @@ impl Woodpush {
     }
 
     /// Takes in a position with the claimant to move, if it is of a layer.
-    fn admit(&self, claim: &Claim, position: Boards, next: &mut Vec<Boards>) -> Result<(), String> {
+    fn admit(
+        &self,
+        claim: &Claim,
+        position: BoardWithPast,
+        next: &mut Vec<BoardWithPast>,
+    ) -> Result<(), String> {
         let left = claim.at_least;
         if let Some(outcome) = self.end(&position, left) {
             return ended(claim, outcome);
@@ -120,7 +125,7 @@ impl Woodpush {
         &self,
         claim: &Claim,
         position: &[u64],
-        next: &mut Vec<Boards>,
+        next: &mut Vec<BoardWithPast>,
     ) -> Result<(), String> {
         let left = !claim.at_least;
         if let Some(outcome) = self.end(position, left) {
@@ -144,9 +149,9 @@ impl Woodpush {
 }
 
 impl Rules for Woodpush {
-    type Position = Boards;
+    type Position = BoardWithPast;
 
-    fn first(&self, claim: &Claim, next: &mut Vec<Boards>) -> Result<(), String> {
+    fn first(&self, claim: &Claim, next: &mut Vec<BoardWithPast>) -> Result<(), String> {
         let collected = if self.left == claim.at_least {
             self.admit(claim, self.position.clone(), next)
         } else {
@@ -158,9 +163,9 @@ impl Rules for Woodpush {
     fn play(
         &self,
         claim: &Claim,
-        position: &Boards,
+        position: &BoardWithPast,
         entry: &[u8],
-        next: &mut Vec<Boards>,
+        next: &mut Vec<BoardWithPast>,
     ) -> Result<(), String> {
         let legal = || self.legal(position, claim.at_least);
         let Some((made, board)) = legal().nth(entry[0].into()) else {
@@ -174,11 +179,11 @@ impl Rules for Woodpush {
         self.replies(claim, &after, next).map_err(|why| format!("after {}, {why}", made.name()))
     }
 
-    fn board<'a>(&self, position: &'a Boards) -> Board<'a> {
+    fn board<'a>(&self, position: &'a BoardWithPast) -> Board<'a> {
         Board::Woodpush(position)
     }
 
-    fn draw(&self, claim: &Claim, position: &Boards) -> String {
+    fn draw(&self, claim: &Claim, position: &BoardWithPast) -> String {
         let claimant = if claim.at_least { "Left" } else { "Right" };
         let earlier: String =
             position[1..].iter().map(|&board| format!(" {}", self.text(board))).collect();

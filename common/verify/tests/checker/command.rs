@@ -102,6 +102,7 @@ fn what_cannot_be_checked_has_exit_code_2() {
         &["--memory", "1"][..],
         &["--memory", "99999999999999GiB"],
         &["--threads", "0"],
+        &["--threads", "1025"],
         &["--output", "xml"],
     ] {
         let done = verify(&[&[path], wrong].concat());
@@ -117,4 +118,35 @@ fn what_cannot_be_checked_has_exit_code_2() {
             "nobody was told"
         );
     }
+}
+
+#[test]
+fn the_plain_form_takes_its_name_when_all_is_proved() {
+    let directory = tempfile::tempdir().unwrap();
+    let plain = directory.path().join("plain");
+    let plain = plain.to_str().unwrap();
+    fs::write(plain, "something else").unwrap();
+    let mut file = true_certificate(&Connect4::new(4, 4));
+    for number in [17, 77] {
+        file.claims[1].1[0][0] = number;
+        let path = written(directory.path(), &file);
+        for plain in [plain, &path, "/dev/null"] {
+            let done = verify(&[&path, "--plain", plain]);
+            let said = text(&done.stderr);
+            assert_eq!(done.status.code(), Some(1), "{said}");
+            let why =
+                format!("error: claim <=draw fails in layer 1, position 1: number {number} is");
+            assert!(said.starts_with(&why), "{said}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), file.bytes(), "it is still there");
+        assert_eq!(fs::read_to_string(plain).unwrap(), "something else");
+    }
+    let path = written(directory.path(), &true_certificate(&Connect4::new(4, 4)));
+    assert_eq!(verify(&[&path, "--plain", plain]).status.code(), Some(0));
+    assert!(fs::read_to_string(plain).unwrap().ends_with("end\n"));
+    let left = fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(left, 2, "the certificate and its plain form");
+    let done = verify(&[&path, "--plain", "/no/such/folder/plain"]);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(text(&done.stderr).contains("cannot write /no/such/folder/plain"));
 }

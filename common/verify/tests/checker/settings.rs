@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use jlpns_verify::{Boards, Claim, Failure, Reader, Settings, check};
+use jlpns_verify::{Boards, Claim, Failure, Header, Moves, Place, Reader, Settings, check, pass};
 
 use crate::naive::{Certificate, Connect4, Naive, Woodpush, true_certificate};
 
@@ -159,4 +159,29 @@ fn who_reads_along_is_told_of_every_position() {
             assert_eq!(layers, file.claims.iter().map(|claim| claim.1.len()).sum::<usize>());
         }
     }
+}
+
+/// Somebody who never has a move at hand.
+struct Silent;
+
+impl Moves for Silent {
+    fn at_hand(&mut self, _: Place<'_>) -> Result<usize, Failure> {
+        Ok(0)
+    }
+
+    fn entries(&mut self, _: Place<'_>, _: Boards<'_>) -> Result<Vec<u8>, Failure> {
+        Ok(Vec::new())
+    }
+
+    fn layer_ended(&mut self, _: Place<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+#[test]
+#[should_panic(expected = "at least one position's entries are at hand")]
+fn a_pass_does_not_wait_for_moves_that_never_come() {
+    let bytes = true_certificate(&Connect4::new(4, 4)).bytes();
+    let header = Header::read(&mut &bytes[..]).unwrap();
+    let _ = pass(&header, &settings(2, 1 << 30)).unwrap().run(&header.claims[0], &mut Silent);
 }
