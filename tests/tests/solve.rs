@@ -22,6 +22,30 @@ fn every_sub_search_finds_the_value() {
 }
 
 #[test]
+fn two_sub_searches_beside_each_other_find_the_value_the_same_way_each_time() {
+    let solve = |first: &str, second: &str, spec: &str, slots: &str| {
+        let args = ["solve", spec, "--sub-search", first, "--beside", second, "--slots", slots];
+        let ended = run(jlpns(args).args(["--job-nodes", "200", "--output", "json"]), LIMIT);
+        assert_eq!(ended.code, Some(0), "{first} and {second} on {spec}: {ended:?}");
+        let mut found = ended.json();
+        assert_eq!(found["sub_search"], format!("{first} and {second}"));
+        found.as_object_mut().expect("an object").retain(|key, _| {
+            ["value", "line", "nodes", "jobs", "peak_nodes", "claims"].contains(&key.as_str())
+        });
+        found
+    };
+    let of_two = [("pds", "alpha-beta"), ("alpha-beta", "dfpn"), ("pn2", "pds"), ("gpns2", "pds")];
+    for (first, second) in of_two {
+        for (spec, value) in [("connect4:5x4", "draw"), ("woodpush:8", "-1")] {
+            let once = solve(first, second, spec, "1");
+            assert_eq!(once["value"], value, "{first} and {second} on {spec}");
+            assert_eq!(once, solve(first, second, spec, "1"), "one slot does the same jobs");
+            assert_eq!(solve(first, second, spec, "3")["value"], value);
+        }
+    }
+}
+
+#[test]
 fn every_selection_and_store_finds_the_value() {
     for selection in ["locking", "virtual-win", "virtual-loss"] {
         for store in ["tree", "graph"] {

@@ -34,6 +34,7 @@ fn grow_graph<G: Game, W: Width>(game: &G, question: Question, width: W) -> (u64
         selection: Selection::Locking,
         memory: u64::MAX,
         knowledge: false,
+        ranked: false,
     };
     let mut graph = Graph::new(game.clone(), game.start(), question, width, settings);
     while graph.created() < NODES / 4 && graph.select().is_some() {

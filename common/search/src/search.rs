@@ -211,6 +211,7 @@ fn best_first<G: Game, W: Width>(
             selection: Selection::default(),
             memory: settings.memory,
             knowledge: settings.knowledge,
+            ranked: false,
         };
         let graph = Graph::new(game.clone(), position.clone(), question, width, settings);
         return pns::search(graph, watch);

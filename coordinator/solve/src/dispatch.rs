@@ -241,17 +241,23 @@ impl Solve {
             if let Some((selected, worker)) = dispatch.pair_off(tree) {
                 let node = selected.node;
                 let cut = dispatch.losses.cut(node);
-                let (question, budget) = match selected.whole {
-                    Some(whole) => (whole.question, (whole.budget >> cut).max(1)),
+                let (question, budget, beside) = match selected.whole {
+                    Some(whole) => (whole.question, (whole.budget >> cut).max(1), None),
                     None => {
+                        let beside = self.portfolio.next();
                         let (problem, scheduler) = (&self.problem, &mut dispatch.scheduler);
                         let (settings, size) = (&problem.settings, tree.size());
                         let efforts = tree.root_efforts();
-                        let question = problem.question_of_job(selected.threshold, efforts);
-                        (question, job_size::budget(settings, &self.tally, scheduler, size, cut))
+                        let question = problem.question_of_job(selected.threshold, efforts, beside);
+                        let budget = job_size::budget(settings, &self.tally, scheduler, size, cut);
+                        let budget = match beside {
+                            Some(_) => self.portfolio.as_second(budget),
+                            None => budget,
+                        };
+                        (question, budget, beside)
                     }
                 };
-                let job = self.problem.job(selected.moves, question, budget);
+                let job = self.problem.job(selected.moves, question, budget, beside);
                 let purpose = Purpose::Frontier(node);
                 let lease = dispatch.grant(worker, purpose, job, now, &mut self.actions);
                 dispatch.out.wait(node, Out::Leased(lease, None));

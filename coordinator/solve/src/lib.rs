@@ -16,6 +16,7 @@
 //! - `ledger`: what is written, what counts, and which leases have ended.
 //! - `examine`, `findings`: whether a report has the form of effort numbers, on whatever thread.
 //! - `sharing`: solved positions that travel from worker to worker.
+//! - `portfolio`: which of two sub-searches the next job runs.
 //! - `tally`: what it has cost.
 //!
 //! The handlers of what happens:
@@ -49,6 +50,7 @@ mod membership;
 mod notice;
 mod orders;
 mod out;
+mod portfolio;
 mod positions;
 mod problem;
 mod recent;
@@ -84,6 +86,7 @@ use jlpns_search::{EffortPair, Question, SolvedPosition};
 use ledger::Ledger;
 pub use notice::Notice;
 pub use orders::{Order, OrderError};
+use portfolio::Portfolio;
 use positions::Positions;
 pub use positions::{AskedPosition, FoundOfPosition, Tidings};
 use problem::Problem;
@@ -91,7 +94,7 @@ pub use record::{Record, Report, Snapshot};
 pub use resume::ResumeError;
 use scheduler::LeaseTerms;
 pub use scheduler::Readiness;
-pub use settings::SolveSettings;
+pub use settings::{Beside, SolveSettings};
 pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
 use snapshots::Snapshots;
@@ -116,6 +119,7 @@ pub struct Solve {
     belief: Belief,
     ledger: Ledger,
     sharing: Sharing,
+    portfolio: Portfolio,
     tally: Tally,
     snapshots: Snapshots,
     /// What the shell has to do.
@@ -190,6 +194,7 @@ impl Solve {
             belief: Belief::new(settings.belief),
             ledger: Ledger::new(settings.journal),
             sharing: Sharing::default(),
+            portfolio: Portfolio::new(settings.beside, settings.job_nodes),
             tally: Tally::default(),
             snapshots: Snapshots::default(),
             actions: Vec::new(),

@@ -4,7 +4,7 @@ use jlpns_games::spec::{MoveError, format_moves, position_after};
 use jlpns_games::{Bounds, Game, Move, Outcome, OutcomeScale, Threshold, with_game};
 use jlpns_search::{EffortPair, Job, Question};
 
-use crate::{Examiner, SolveSettings};
+use crate::{Beside, Examiner, SolveSettings};
 
 /// What is to be solved, and how, with what follows from that alone.
 pub struct Problem {
@@ -60,10 +60,17 @@ impl Problem {
     }
 
     /// What is asked of a job that is most proving for `threshold`: for several outcomes at once, if
-    /// its sub-search can, those within the relevancy bounds of the root.
-    pub fn question_of_job(&self, threshold: Threshold, root: &[EffortPair]) -> Question {
+    /// its sub-search can, those within the relevancy bounds of the root. The job
+    /// runs the first sub-search or the one beside it.
+    pub fn question_of_job(
+        &self,
+        threshold: Threshold,
+        root: &[EffortPair],
+        beside: Option<Beside>,
+    ) -> Question {
+        let sub_search = beside.map_or(self.settings.sub_search, |beside| beside.sub_search);
         match self.question {
-            Question::Value(asked) if !self.settings.sub_search.is_binary() => {
+            Question::Value(asked) if !sub_search.is_binary() => {
                 let known = self.question.bounds(root, &self.scale);
                 Question::Value(known.intersection(asked).unwrap_or(asked))
             }
@@ -71,16 +78,26 @@ impl Problem {
         }
     }
 
-    /// A job for any worker.
-    pub fn job(&self, moves: Vec<Move>, question: Question, budget: u64) -> Job {
+    /// A job for any worker, of the first sub-search or of the one beside it.
+    pub fn job(
+        &self,
+        moves: Vec<Move>,
+        question: Question,
+        budget: u64,
+        beside: Option<Beside>,
+    ) -> Job {
+        let (sub_search, growth) = match beside {
+            Some(beside) => (beside.sub_search, beside.growth),
+            None => (self.settings.sub_search, self.settings.growth()),
+        };
         Job {
             moves,
             question,
-            sub_search: self.settings.sub_search,
+            sub_search,
             initialisation: self.settings.initialisation,
             knowledge: self.settings.knowledge,
             prove: false,
-            growth: self.settings.growth(),
+            growth,
             epsilon: self.settings.epsilon,
             budget,
         }

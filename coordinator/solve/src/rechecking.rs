@@ -113,6 +113,6 @@ impl Solve {
 impl super::problem::Problem {
     fn job_again(&self, recheck: &Recheck) -> Job {
         let question = Question::Threshold(Threshold(recheck.place.1));
-        self.job(recheck.moves.clone(), question, recheck.budget)
+        self.job(recheck.moves.clone(), question, recheck.budget, None)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jlpns_games::Move;
-use jlpns_search::{EffortPair, Findings, Question};
+use jlpns_search::{Algorithm, EffortPair, Findings, Question};
 
 use crate::belief::{Judgement, Keys, MachineId, NoResult, Rechecker, ThresholdAt, Word};
 use crate::examine::Sound;
@@ -90,6 +90,7 @@ impl Solve {
                 question: lease.job.question,
                 budget: lease.job.budget,
                 prove: lease.job.prove,
+                sub_search: Some(lease.job.sub_search),
                 held,
             },
             // Leased by this solve before it was started anew.
@@ -100,11 +101,19 @@ impl Solve {
                 if !self.problem.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
-                Told { purpose: None, moves, question, budget, prove: false, held: false }
+                Told {
+                    purpose: None,
+                    moves,
+                    question,
+                    budget,
+                    prove: false,
+                    sub_search: None,
+                    held: false,
+                }
             }
             Err(refusal) => return Err(refusal),
         };
-        let Told { purpose, moves, question, budget, prove, held } = told;
+        let Told { purpose, moves, question, budget, prove, sub_search, held } = told;
         let examined = examined.filter(|examined| examined.is_about(&moves, question));
         let solved = found.efforts.iter().any(|pair| pair.is_solved());
         let checked = self.check(&moves, question, budget, &found, examined);
@@ -122,6 +131,9 @@ impl Solve {
             }
         };
         self.dispatch.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
+        if let (Some(sub_search), Some(Purpose::Frontier(_))) = (sub_search, purpose) {
+            self.portfolio.note(sub_search, found.nodes, question.is_answered(&found.efforts));
+        }
         let node = match purpose {
             Some(Purpose::Recheck(number)) if !solved => {
                 self.ledger.end(id);
@@ -400,6 +412,8 @@ struct Told {
     budget: u64,
     /// Whether a certificate is wanted.
     prove: bool,
+    /// What its job ran, if that is known.
+    sub_search: Option<Algorithm>,
     held: bool,
 }
 

@@ -11,6 +11,17 @@ use jlpns_search::{Algorithm, Initialisation, Question};
 use crate::belief::{BeliefSettings, Confirm};
 use crate::positions::AskedPosition;
 
+/// A second sub-search, whose jobs run beside those of the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beside {
+    /// The sub-search.
+    pub sub_search: Algorithm,
+    /// How it sizes its second level.
+    pub growth: Growth,
+    /// The most nodes that a job of it may create: in about the time of a full job of the first.
+    pub job_nodes: u64,
+}
+
 /// What is to be solved, and how.
 #[derive(Clone, Debug)]
 pub struct SolveSettings {
@@ -22,6 +33,8 @@ pub struct SolveSettings {
     pub goal: Option<Goal>,
     /// The sub-search of the jobs.
     pub sub_search: Algorithm,
+    /// A second one beside it, on the same tree: the more jobs run it, the more of them settle their nodes.
+    pub beside: Option<Beside>,
     /// How new frontier nodes start, in the tree and in the jobs.
     pub initialisation: Initialisation,
     /// Whether the tree and the jobs ask the game for more than its rules.
@@ -83,6 +96,7 @@ impl SolveSettings {
             moves: Vec::new(),
             goal: None,
             sub_search: Algorithm::Pds,
+            beside: None,
             initialisation: Initialisation::Mobility,
             knowledge: true,
             growth: None,
@@ -116,6 +130,14 @@ impl SolveSettings {
         }
     }
 
+    /// The names of the sub-searches of its jobs, for people.
+    pub(super) fn names_of_sub_searches(&self) -> String {
+        match self.beside {
+            Some(beside) => format!("{} and {}", self.sub_search, beside.sub_search),
+            None => self.sub_search.to_string(),
+        }
+    }
+
     /// How the jobs size their second level.
     pub(super) fn growth(&self) -> Growth {
         self.growth.unwrap_or(Growth::of(self.sub_search))
@@ -128,6 +150,7 @@ impl SolveSettings {
             selection: self.selection,
             memory: self.memory,
             knowledge: self.knowledge,
+            ranked: self.beside.is_some(),
         }
     }
 }

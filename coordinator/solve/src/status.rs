@@ -219,7 +219,7 @@ impl Solve {
                 .settings
                 .goal
                 .map(|goal| goal.display(&self.problem.scale).to_string()),
-            sub_search: self.problem.settings.sub_search.to_string(),
+            sub_search: self.problem.settings.names_of_sub_searches(),
             selection: self.problem.settings.selection.name().to_owned(),
             proved: self.end().and_then(|end| end.proved),
             value: bounds.value().map(|value| self.problem.scale.value(value).to_owned()),

@@ -8,8 +8,8 @@ use jlpns_games::with_game;
 use jlpns_search::graph::Selection;
 use jlpns_search::search::Store;
 use jlpns_search::{Algorithm, Initialisation};
-use jlpns_solve::SolveSettings;
 use jlpns_solve::belief::{BeliefSettings, Confirm};
+use jlpns_solve::{Beside, SolveSettings};
 
 use super::constants::ConstantFlags;
 use super::output::Output;
@@ -54,6 +54,12 @@ pub struct SettingsFlags {
     #[arg(long, value_name = "NAME", default_value = "pds", env = "JLPNS_SUB_SEARCH")]
     #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
     sub_search: Algorithm,
+
+    /// A second search, whose jobs run beside those of --sub-search on the same tree: the more of them, the more
+    /// positions they settle. alpha-beta is good on boards of Connect Four that end in a draw
+    #[arg(long, value_name = "NAME", env = "JLPNS_BESIDE")]
+    #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
+    beside: Option<Algorithm>,
 
     /// The effort numbers of new frontier nodes
     #[arg(long, default_value = "mobility", env = "JLPNS_INIT")]
@@ -127,6 +133,10 @@ impl SettingsFlags {
         is_kept: bool,
         games: &Games,
     ) -> Result<SolveSettings, CommandError> {
+        if self.beside == Some(self.sub_search) {
+            let reason = "that is what --sub-search runs already; name another search";
+            return Err(CommandError::bad_value("--beside", self.sub_search.name(), reason));
+        }
         let spec = self.spec.read(games)?;
         let spec = if is_kept { spec } else { spec.with_memory(memory / 4) };
         let memory = memory.saturating_sub(spec.memory());
@@ -149,15 +159,17 @@ impl SettingsFlags {
 
     /// The same of any game, for the value of its start.
     pub fn of_game(&self, spec: GameSpec, memory: u64) -> SolveSettings {
+        let job_nodes = self.job_nodes.unwrap_or(default_job_nodes(self.sub_search));
         SolveSettings {
             sub_search: self.sub_search,
+            beside: self.beside.map(|sub_search| self.second(sub_search, job_nodes)),
             initialisation: self.init,
             knowledge: self.knowledge,
             growth: Some(self.constants.growth(self.sub_search)),
             epsilon: self.constants.epsilon,
             merge: self.store == Store::Graph,
             selection: self.selection,
-            job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
+            job_nodes,
             most_jobs_a_second: self
                 .jobs_a_second
                 .or(self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND)),
@@ -171,5 +183,13 @@ impl SettingsFlags {
             secret: random_secret(),
             ..SolveSettings::new(spec)
         }
+    }
+
+    /// The sub-search beside the first, whose full jobs have so many nodes.
+    fn second(&self, sub_search: Algorithm, job_nodes: u64) -> Beside {
+        let by_default = default_job_nodes(self.sub_search);
+        let as_much = u128::from(job_nodes) * u128::from(default_job_nodes(sub_search));
+        let job_nodes = u64::try_from(as_much / u128::from(by_default)).unwrap_or(u64::MAX).max(1);
+        Beside { sub_search, growth: self.constants.growth(sub_search), job_nodes }
     }
 }

@@ -89,6 +89,7 @@ impl Opening {
             goal: of.goal,
             // The fastest of all where one search is to answer all.
             sub_search: Algorithm::AlphaBeta,
+            beside: None,
             growth: None,
             positions: Some(positions),
             ..self.template.of(&of.spec)

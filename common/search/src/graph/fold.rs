@@ -61,7 +61,14 @@ impl<G: Game, W: Width> Graph<G, W> {
             return true;
         }
         if expanded {
-            let found = (!findings.children.is_empty()).then_some((asked, &findings.children[..]));
+            let ranked;
+            let children = if self.settings.ranked {
+                ranked = self.ranked(position, &moves, &findings.children);
+                &ranked[..]
+            } else {
+                &findings.children[..]
+            };
+            let found = (!children.is_empty()).then_some((asked, children));
             self.add_children(node, position, &moves, found);
         } else if self.learn(node, asked, &findings.efforts) && !self.nodes.is_leaf(node) {
             // Its numbers come from below, and what is settled is not computed again: so nobody

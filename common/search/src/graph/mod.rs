@@ -17,6 +17,7 @@
 //! - `regrow`: growing it anew when verdicts are taken back.
 //! - `relevance`: freeing what no open threshold depends on.
 //! - `shed`: freeing what can be found again, when memory is full.
+//! - `ranks`: effort numbers where reports come from several sub-searches.
 //! - `tidy`: the part of that work that is done in slices.
 //! - `dump`: the graph as bytes, and back.
 
@@ -33,6 +34,7 @@ mod node_id;
 mod nodes;
 mod parents;
 mod prefetch;
+mod ranks;
 mod regrow;
 mod relevance;
 mod shed;
@@ -76,6 +78,9 @@ pub struct GraphSettings {
     /// static bounds settle are settled from the start, and nodes below the root have only their
     /// relevant moves. Off for the papers' figures.
     pub knowledge: bool,
+    /// Whether what the game says of children is added to the effort numbers that a report has of them. It
+    /// makes the numbers of several sub-searches comparable.
+    pub ranked: bool,
 }
 
 /// A graph grown from one position.
@@ -95,6 +100,7 @@ pub struct GraphSettings {
 ///     selection: Selection::Locking,
 ///     memory: 1 << 20,
 ///     knowledge: true,
+///     ranked: false,
 /// };
 /// let mut graph = Graph::new(game.clone(), game.start(), question, Two, settings);
 /// while graph.select().is_some() {

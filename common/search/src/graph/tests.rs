@@ -27,6 +27,7 @@ fn plain(memory: u64) -> GraphSettings {
         selection: Selection::Locking,
         memory,
         knowledge: false,
+        ranked: false,
     }
 }
 
@@ -186,13 +187,15 @@ fn settings() -> impl Strategy<Value = GraphSettings> {
             Selection::VirtualLoss,
         ]),
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(initialisation, merge, selection, knowledge)| GraphSettings {
+        .prop_map(|(initialisation, merge, selection, knowledge, ranked)| GraphSettings {
             initialisation,
             merge,
             selection,
             memory: u64::MAX,
             knowledge,
+            ranked,
         })
 }
 
@@ -249,6 +252,7 @@ fn without_merging_the_graph_is_the_tree() {
                 selection: Selection::Locking,
                 memory: u64::MAX,
                 knowledge: false,
+                ranked: false,
             };
             let mut graph = Graph::new(game.clone(), game.start(), question, One, settings);
             while graph.select().is_some() {
@@ -278,6 +282,7 @@ fn a_full_graph_refuses_to_expand_and_stays_as_it_was() {
         selection: Selection::Locking,
         memory: 20_000,
         knowledge: false,
+        ranked: false,
     };
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
@@ -322,6 +327,7 @@ fn a_full_graph_sheds_what_can_be_found_again_when_findings_come_in() {
         selection: Selection::Locking,
         memory,
         knowledge: false,
+        ranked: false,
     };
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);

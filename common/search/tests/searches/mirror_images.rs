@@ -66,6 +66,7 @@ fn gpns<G: Game>(game: &G, initialisation: Initialisation) -> (String, u64) {
         selection: Selection::Locking,
         memory: u64::MAX,
         knowledge: false,
+        ranked: false,
     };
     let mut graph = Graph::new(game.clone(), game.start(), question, width, settings);
     while graph.select().is_some() {
