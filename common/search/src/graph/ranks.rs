@@ -89,7 +89,7 @@ mod tests {
         };
         let mut position = game.start();
         let question = Question::Threshold(Threshold(2));
-        let graph = Graph::new(game, position.clone(), question, One, settings);
+        let graph = Graph::new(game, position, question, One, settings);
         let moves: Vec<Move> = (0..7).map(Move).collect();
         let settled = EffortPair::solved(false);
         let of = |mv| if mv == Move(0) { settled } else { EffortPair::UNIT };
