@@ -62,11 +62,6 @@ fn sub_searches_beside_each_other() {
     };
     beside("pds", &["'pds' for '--beside'", "--sub-search runs already"]);
     beside("minimax", &["'minimax' for '--beside", "alpha-beta"]);
-    for command in ["simulate", "plan"] {
-        let args = [command, "connect4:4x4", "--beside", "alpha-beta", "--rate", "1000000"];
-        let machines: &[&str] = if command == "plan" { &["--machines", "2x1"] } else { &[] };
-        refused(&[&args[..], machines].concat(), &["'alpha-beta' for '--beside'", "one of them"]);
-    }
 }
 
 #[test]

@@ -73,11 +73,14 @@ fn several_seeds_are_told_as_means() {
 fn one_virtual_slot_does_the_very_jobs_of_a_real_one() {
     let args =
         ["solve", "connect4:4x4", "--slots", "1", "--memory", "128MiB", "--job-nodes", "500"];
-    let real = run(jlpns(args).args(["--output", "json"]), LIMIT).json();
-    // In one process there is no way, and no lease ahead.
-    let single = &simulate(&["--workers", "1", "--latency", "0ms"])["runs"][0];
-    for (ours, theirs) in [("jobs", "jobs"), ("nodes", "nodes"), ("tree_nodes", "peak_nodes")] {
-        assert_eq!(single[ours], real[theirs], "{ours}: {single} and {real}");
+    for beside in [&[][..], &["--beside", "alpha-beta"]] {
+        let real = run(jlpns(args).args(beside).args(["--output", "json"]), LIMIT).json();
+        // In one process there is no way, and no lease ahead.
+        let flags = [&["--workers", "1", "--latency", "0ms"], beside].concat();
+        let single = &simulate(&flags)["runs"][0];
+        for (ours, theirs) in [("jobs", "jobs"), ("nodes", "nodes"), ("tree_nodes", "peak_nodes")] {
+            assert_eq!(single[ours], real[theirs], "{beside:?}, {ours}: {single} and {real}");
+        }
     }
 }
 

@@ -68,6 +68,11 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// So many times as fast.
+    pub fn times(self, share: f64) -> Pace {
+        Pace { factor: self.factor / share, ..self }
+    }
+
     /// The time that the search takes for so many nodes.
     pub fn time(self, nodes: u64) -> Duration {
         let nanos = u128::from(nodes) * 1_000_000_000 / u128::from(self.rate.get());
@@ -100,6 +105,7 @@ mod tests {
         assert_eq!(draws.message(), Duration::from_millis(3));
         assert_eq!(draws.pace().time(100_000), Duration::from_millis(50));
         assert_eq!(draws.pace().time(0), Duration::ZERO);
+        assert_eq!(draws.pace().times(5.0).time(100_000), Duration::from_millis(10));
     }
 
     #[test]

@@ -180,11 +180,6 @@ pub fn simulated(
     games: &Games,
 ) -> Result<Simulated, CommandError> {
     let mut settings = flags.settings(world.tree_memory, false, games)?;
-    if let Some(beside) = settings.beside {
-        let reason = "all virtual searches create nodes at one --rate, and those of two sub-searches do not; \
-                      simulate one of them";
-        return Err(CommandError::bad_value("--beside", beside.sub_search.name(), reason));
-    }
     settings.share = world.share;
     settings.leases_ahead = !world.latency.is_zero();
     let solve =

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use jlpns_search::{Findings, Job};
+use jlpns_search::{Algorithm, Findings, Job};
 use jlpns_solve::{LeaseId, Subject, WorkerId};
 
 use super::network::{ToCoordinator, ToWorker};
@@ -89,12 +89,23 @@ impl<B: Behaviour> World<B> {
                 let killed = Happening::Killed { worker: index, life: self.workers[index].life };
                 self.later(3 * self.settings.stall_after, killed);
             }
-            let running = Running::new(lease, search, self.now, self.draws.pace(), stuck);
+            let pace = self.draws.pace().times(self.speed(lease.job.sub_search));
+            let running = Running::new(lease, search, self.now, pace, stuck);
             self.workers[index].running.insert(id, running);
             self.so_far.jobs += 1;
             self.advance(index, id)?;
         }
         Ok(())
+    }
+
+    /// How many nodes a sub-search creates in the time of one node of the first: full jobs of both take as long.
+    fn speed(&self, sub_search: Algorithm) -> f64 {
+        match self.settings.beside {
+            Some(beside) if beside.sub_search == sub_search => {
+                beside.job_nodes.max(1) as f64 / self.settings.job_nodes.max(1) as f64
+            }
+            _ => 1.0,
+        }
     }
 
     /// Really runs the next part of a search.
