@@ -105,6 +105,16 @@ impl<W: Width> Evaluation<W> {
     }
 }
 
+/// How much more effort a child starts with for each sibling that promises more.
+const RANK_EFFORT: u64 = 4;
+
+/// How much more effort a move of this promise starts with than the most promising of all: the more of its
+/// siblings promise more, the less likely is it the move to be proved.
+#[inline]
+pub(crate) fn rank_effort(promises: &[(Move, i32)], promise: i32) -> u64 {
+    RANK_EFFORT * promises.iter().filter(|(_, other)| *other > promise).count() as u64
+}
+
 /// Collects the pairs of a node's children for one threshold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairOfChildren {

@@ -69,8 +69,8 @@ pub struct Pace {
 
 impl Pace {
     /// So many times as fast.
-    pub fn times(self, share: f64) -> Pace {
-        Pace { factor: self.factor / share, ..self }
+    pub fn times(self, speed: f64) -> Pace {
+        Pace { factor: self.factor / speed, ..self }
     }
 
     /// The time that the search takes for so many nodes.

@@ -250,10 +250,7 @@ impl Solve {
                         let efforts = tree.root_efforts();
                         let question = problem.question_of_job(selected.threshold, efforts, beside);
                         let budget = job_size::budget(settings, &self.tally, scheduler, size, cut);
-                        let budget = match beside {
-                            Some(_) => self.portfolio.as_second(budget),
-                            None => budget,
-                        };
+                        let budget = beside.map_or(budget, |beside| beside.nodes(budget));
                         (question, budget, beside)
                     }
                 };

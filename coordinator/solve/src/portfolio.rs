@@ -65,19 +65,12 @@ impl Portfolio {
             old.full_jobs *= KEPT;
         }
         let (done, job_nodes) = if sub_search == beside.sub_search {
-            (&mut self.second, beside.job_nodes.max(1))
+            (&mut self.second, beside.nodes(self.job_nodes))
         } else {
             (&mut self.first, self.job_nodes)
         };
         done.full_jobs += nodes as f64 / job_nodes as f64;
         done.settled += f64::from(u8::from(has_settled));
-    }
-
-    /// A budget for a job of the first sub-search as one for a job of the second.
-    pub fn as_second(&self, budget: u64) -> u64 {
-        let Some(beside) = self.beside else { return budget };
-        let nodes = u128::from(budget) * u128::from(beside.job_nodes) / u128::from(self.job_nodes);
-        u64::try_from(nodes).unwrap_or(u64::MAX).max(1)
     }
 }
 
@@ -91,8 +84,11 @@ mod tests {
     const SECOND: Algorithm = Algorithm::AlphaBeta;
 
     fn portfolio() -> Portfolio {
-        let growth = Growth::of(SECOND);
-        Portfolio::new(Some(Beside { sub_search: SECOND, growth, job_nodes: 500 }), 100)
+        Portfolio::new(Some(beside()), 100)
+    }
+
+    fn beside() -> Beside {
+        Beside { sub_search: SECOND, growth: Growth::of(SECOND), speed: 5.0 }
     }
 
     /// How many of the next jobs run the second sub-search, if each ends as told.
@@ -101,7 +97,7 @@ mod tests {
         for _ in 0..jobs {
             let second = portfolio.next();
             let sub_search = second.map_or(FIRST, |beside| beside.sub_search);
-            let nodes = second.map_or(100, |beside| beside.job_nodes);
+            let nodes = second.map_or(100, |beside| beside.nodes(100));
             portfolio.note(sub_search, nodes, settles(sub_search));
             seconds += u32::from(second.is_some());
         }
@@ -130,9 +126,9 @@ mod tests {
 
     #[test]
     fn budgets_are_as_the_full_jobs() {
-        assert_eq!(portfolio().as_second(40), 200);
-        assert_eq!(Portfolio::new(None, 100).as_second(40), 40);
-        assert_eq!(portfolio().as_second(u64::MAX), u64::MAX);
+        assert_eq!(beside().nodes(40), 200);
+        assert_eq!(beside().nodes(u64::MAX), u64::MAX);
+        assert_eq!(Beside { speed: 0.2, ..beside() }.nodes(4), 1, "a job may do something");
     }
 
     #[test]

@@ -60,8 +60,7 @@ impl Problem {
     }
 
     /// What is asked of a job that is most proving for `threshold`: for several outcomes at once, if
-    /// its sub-search can, those within the relevancy bounds of the root. The job
-    /// runs the first sub-search or the one beside it.
+    /// its sub-search, the first or the one beside it, can, those within the relevancy bounds of the root.
     pub fn question_of_job(
         &self,
         threshold: Threshold,

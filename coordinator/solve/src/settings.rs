@@ -18,8 +18,15 @@ pub struct Beside {
     pub sub_search: Algorithm,
     /// How it sizes its second level.
     pub growth: Growth,
-    /// The most nodes that a job of it may create: in about the time of a full job of the first.
-    pub job_nodes: u64,
+    /// How many nodes it creates in the time in which the first creates one, about.
+    pub speed: f64,
+}
+
+impl Beside {
+    /// How many nodes it creates in about the time in which the first creates so many.
+    pub fn nodes(&self, of_first: u64) -> u64 {
+        ((of_first as f64 * self.speed) as u64).max(1)
+    }
 }
 
 /// What is to be solved, and how.

@@ -159,17 +159,16 @@ impl SettingsFlags {
 
     /// The same of any game, for the value of its start.
     pub fn of_game(&self, spec: GameSpec, memory: u64) -> SolveSettings {
-        let job_nodes = self.job_nodes.unwrap_or(default_job_nodes(self.sub_search));
         SolveSettings {
             sub_search: self.sub_search,
-            beside: self.beside.map(|sub_search| self.second(sub_search, job_nodes)),
+            beside: self.beside.map(|sub_search| self.second(sub_search)),
             initialisation: self.init,
             knowledge: self.knowledge,
             growth: Some(self.constants.growth(self.sub_search)),
             epsilon: self.constants.epsilon,
             merge: self.store == Store::Graph,
             selection: self.selection,
-            job_nodes,
+            job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
             most_jobs_a_second: self
                 .jobs_a_second
                 .or(self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND)),
@@ -185,11 +184,11 @@ impl SettingsFlags {
         }
     }
 
-    /// The sub-search beside the first, whose full jobs have so many nodes.
-    fn second(&self, sub_search: Algorithm, job_nodes: u64) -> Beside {
-        let by_default = default_job_nodes(self.sub_search);
-        let as_much = u128::from(job_nodes) * u128::from(default_job_nodes(sub_search));
-        let job_nodes = u64::try_from(as_much / u128::from(by_default)).unwrap_or(u64::MAX).max(1);
-        Beside { sub_search, growth: self.constants.growth(sub_search), job_nodes }
+    /// A sub-search beside the first. Jobs of all searches take about as long by default, so their sizes tell how
+    /// fast they are.
+    fn second(&self, sub_search: Algorithm) -> Beside {
+        let nodes = |sub_search| default_job_nodes(sub_search) as f64;
+        let speed = nodes(sub_search) / nodes(self.sub_search);
+        Beside { sub_search, growth: self.constants.growth(sub_search), speed }
     }
 }

@@ -5,11 +5,8 @@ use jlpns_games::{Game, Player};
 
 use super::{Child, Estimate, Path, Seen, Setting};
 use crate::effort::EffortSum;
-use crate::efforts::{for_player, pair_of};
+use crate::efforts::{for_player, pair_of, rank_effort};
 use crate::{Effort, EffortPair};
-
-/// How much more effort a child starts with for each sibling that promises more.
-const RANK_EFFORT: u64 = 4;
 
 /// The effort numbers of a child.
 #[derive(Clone, Copy, Debug)]
@@ -123,17 +120,15 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
         self.note_peak();
     }
 
-    /// Raises the effort of children that were never searched, for the player to move: the more of their
-    /// siblings promise more, the less likely is it that theirs is the move to be proved.
+    /// Raises the effort of children that were never searched, for the player to move, by how promising they are.
     #[inline]
     fn rank(&mut self, first: usize) {
         let promises = self.promises(first, |_| 0);
         let player = self.top().player;
         for (child, &(_, promise)) in self.children[first..].iter_mut().zip(&promises) {
             if !child.estimate.known {
-                let better = promises.iter().filter(|(_, other)| *other > promise).count();
                 let (own, other) = for_player(player, child.estimate.pair);
-                let own = own.plus(Effort::finite(RANK_EFFORT * better as u64));
+                let own = own.plus(Effort::finite(rank_effort(&promises, promise)));
                 child.estimate.pair = pair_of(player, own, other);
             }
         }

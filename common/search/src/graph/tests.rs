@@ -16,6 +16,7 @@ use crate::with_width;
 mod coins;
 mod dump;
 mod full;
+mod ranks;
 
 use coins::Coins;
 
@@ -246,14 +247,7 @@ fn without_merging_the_graph_is_the_tree() {
     for initialisation in [Initialisation::Unit, Initialisation::Mobility] {
         for threshold in 0..=4 {
             let question = Question::Threshold(Threshold(threshold));
-            let settings = GraphSettings {
-                initialisation,
-                merge: false,
-                selection: Selection::Locking,
-                memory: u64::MAX,
-                knowledge: false,
-                ranked: false,
-            };
+            let settings = GraphSettings { initialisation, merge: false, ..plain(u64::MAX) };
             let mut graph = Graph::new(game.clone(), game.start(), question, One, settings);
             while graph.select().is_some() {
                 assert!(graph.expand());
@@ -276,14 +270,7 @@ fn without_merging_the_graph_is_the_tree() {
 #[test]
 fn a_full_graph_refuses_to_expand_and_stays_as_it_was() {
     let game = Connect4::<u64>::new(5, 4).unwrap();
-    let settings = GraphSettings {
-        initialisation: Initialisation::Unit,
-        merge: true,
-        selection: Selection::Locking,
-        memory: 20_000,
-        knowledge: false,
-        ranked: false,
-    };
+    let settings = plain(20_000);
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
     while graph.select().is_some() && graph.expand() {}
@@ -321,14 +308,7 @@ proptest! {
 fn a_full_graph_sheds_what_can_be_found_again_when_findings_come_in() {
     let game = Connect4::<u64>::new(5, 4).unwrap();
     let memory = 20_000;
-    let settings = GraphSettings {
-        initialisation: Initialisation::Mobility,
-        merge: true,
-        selection: Selection::Locking,
-        memory,
-        knowledge: false,
-        ranked: false,
-    };
+    let settings = GraphSettings { initialisation: Initialisation::Mobility, ..plain(memory) };
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
     let nothing = Findings {

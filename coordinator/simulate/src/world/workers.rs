@@ -98,14 +98,10 @@ impl<B: Behaviour> World<B> {
         Ok(())
     }
 
-    /// How many nodes a sub-search creates in the time of one node of the first: full jobs of both take as long.
+    /// How many nodes a sub-search creates in the time in which the first creates one.
     fn speed(&self, sub_search: Algorithm) -> f64 {
-        match self.settings.beside {
-            Some(beside) if beside.sub_search == sub_search => {
-                beside.job_nodes.max(1) as f64 / self.settings.job_nodes.max(1) as f64
-            }
-            _ => 1.0,
-        }
+        let beside = self.settings.beside.filter(|beside| beside.sub_search == sub_search);
+        beside.map_or(1.0, |beside| beside.speed)
     }
 
     /// Really runs the next part of a search.
