@@ -62,6 +62,8 @@ fn sub_searches_beside_each_other() {
     };
     beside("pds", &["'pds' for '--beside'", "--sub-search runs already"]);
     beside("minimax", &["'minimax' for '--beside", "alpha-beta"]);
+    let queue = ["serve", "--queue", "--data", "/nowhere", "--beside", "pds"];
+    refused(&queue, &["'pds' for '--beside'", "--sub-search runs already"]);
 }
 
 #[test]

@@ -137,6 +137,7 @@ impl ServeFlags {
 
 /// Serves a queue until a signal comes.
 fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
+    flags.settings.check_sub_searches()?;
     let confirm = flags.confirm.confirm.unwrap_or(Confirm::Answer);
     if confirm == Confirm::Proof {
         return Err(CommandError::BadInput(

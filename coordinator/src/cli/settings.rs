@@ -133,10 +133,7 @@ impl SettingsFlags {
         is_kept: bool,
         games: &Games,
     ) -> Result<SolveSettings, CommandError> {
-        if self.beside == Some(self.sub_search) {
-            let reason = "that is what --sub-search runs already; name another search";
-            return Err(CommandError::bad_value("--beside", self.sub_search.name(), reason));
-        }
+        self.check_sub_searches()?;
         let spec = self.spec.read(games)?;
         let spec = if is_kept { spec } else { spec.with_memory(memory / 4) };
         let memory = memory.saturating_sub(spec.memory());
@@ -145,6 +142,15 @@ impl SettingsFlags {
             (goal, values::moves(game, &self.moves)?)
         });
         Ok(SolveSettings { moves, goal, ..self.of_game(spec, memory) })
+    }
+
+    /// Checks that `--beside` names another search than `--sub-search`.
+    pub fn check_sub_searches(&self) -> Result<(), CommandError> {
+        if self.beside == Some(self.sub_search) {
+            let reason = "that is what --sub-search runs already; name another search";
+            return Err(CommandError::bad_value("--beside", self.sub_search.name(), reason));
+        }
+        Ok(())
     }
 
     /// Whether a game is named.
