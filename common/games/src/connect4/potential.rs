@@ -22,42 +22,57 @@ const BEGUN: i32 = 8;
 /// A reply that does not lose at once.
 const REPLY: i32 = -5;
 
-/// The lines of four through each cell.
+/// Where the lines of four through each cell begin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines<B> {
-    /// The other three cells of each line, those of one cell beside each other.
-    others: Box<[B]>,
-    /// Where the lines of each bit of a board begin; they end where the next one's begin.
-    begin: Box<[u32]>,
+    /// For each bit of a board and each direction, the first cells of the lines through it. Some may be off the board,
+    /// or begin lines that leave it: no [`Windows`] has these.
+    begin: Box<[[B; 4]]>,
+    /// What the lines of each cell are worth by their number.
+    worth: Box<[i32]>,
+}
+
+/// The first cells of the lines of each direction whose cells are all in some set.
+type Windows<B> = [B; 4];
+
+/// How many bits lie between two neighbours of a line, for each direction; `up` is the number of bits of a column.
+#[inline(always)]
+fn directions(up: usize) -> [usize; 4] {
+    [1, up, up - 1, up + 1]
 }
 
 impl<B: Bitboard> Lines<B> {
     /// The lines of a board with the cells `full`, in columns of `height` cells.
     pub fn of(full: B, height: u32) -> Lines<B> {
-        let bits = (size_of::<B>() * 8) as i32;
-        let up = height as i32 + 1;
-        let bit = |index: i32| B::one() << index as usize;
-        let on_board = |index: &i32| (0..bits).contains(index) && !(full & bit(*index)).is_zero();
-        let (mut others, mut begin) = (Vec::new(), vec![0]);
-        for cell in 0..bits {
-            let firsts = [1, up, up - 1, up + 1].into_iter().flat_map(|step| {
-                (0..4).map(move |back| [0, 1, 2, 3].map(|along| cell + (along - back) * step))
-            });
-            for line in firsts.filter(|line| line.iter().all(on_board)) {
-                let rest = line.into_iter().filter(|&other| other != cell);
-                others.push(rest.fold(B::zero(), |rest, other| rest | bit(other)));
-            }
-            begin.push(others.len() as u32);
-        }
-        Lines { others: others.into(), begin: begin.into() }
+        let up = height as usize + 1;
+        let bits = size_of::<B>() * 8;
+        let begin: Box<[[B; 4]]> = (0..bits)
+            .map(|cell| {
+                directions(up).map(|step| {
+                    let firsts = (0..4).filter_map(|back| cell.checked_sub(back * step));
+                    firsts.fold(B::zero(), |begin, first| begin | B::one() << first)
+                })
+            })
+            .collect();
+        let lines = windows(full, up);
+        let worth = begin.iter().map(|begin| LINE * count(begin, |i| lines[i])).collect();
+        Lines { begin, worth }
     }
+}
 
-    /// The other three cells of each line through the cell with this bit.
-    #[inline]
-    fn through(&self, bit: u32) -> &[B] {
-        let bit = bit as usize;
-        &self.others[self.begin[bit] as usize..self.begin[bit + 1] as usize]
-    }
+/// The lines in `cells`.
+#[inline(always)]
+fn windows<B: Bitboard>(cells: B, up: usize) -> Windows<B> {
+    directions(up).map(|step| {
+        let pairs = cells & (cells >> step);
+        pairs & (pairs >> (2 * step))
+    })
+}
+
+/// How many of the lines that begin in `begin` are among those that `of` has for each direction.
+#[inline(always)]
+fn count<B: Bitboard>(begin: &[B; 4], of: impl Fn(usize) -> B) -> i32 {
+    (0..4).map(|direction| (begin[direction] & of(direction)).count_ones() as i32).sum()
 }
 
 impl<B: Bitboard> Connect4<B> {
@@ -67,7 +82,9 @@ impl<B: Bitboard> Connect4<B> {
         let Stones { mover, all, completed_by_opponent, .. } = position;
         let opponent = mover ^ all;
         let playable = self.playable(all);
-        let count = |cells: B| cells.count_ones() as i32;
+        let ones = |cells: B| cells.count_ones() as i32;
+        let own = windows(self.full ^ opponent, up);
+        let theirs = windows(self.full ^ mover, up);
         for (mv, promise) in moves {
             let cell = playable & self.column(u32::from(mv.0));
             let threats = self.completing(mover | cell, up) & !(all | cell);
@@ -75,19 +92,15 @@ impl<B: Bitboard> Connect4<B> {
             let next = playable ^ cell | (cell << 1) & self.full;
             let above = (next << 1) & self.full;
             let replies = next & !(threats >> 1);
-            let lines = self.lines.through(cell.trailing_zeros());
-            let mut sum = USEFUL * count(useful)
-                + NEXT * count(useful & above)
-                + AFTER_NEXT * count(useful & (above << 1))
-                + REPLY * count(replies)
-                + LINE * lines.len() as i32;
-            for &line in lines {
-                let may_be_theirs = i32::from((line & mover).is_zero());
-                let may_be_own = i32::from((line & opponent).is_zero());
-                sum +=
-                    OPEN * (may_be_theirs + may_be_own) + BEGUN * may_be_own * (1 - may_be_theirs);
-            }
-            *promise = sum;
+            let bit = cell.trailing_zeros() as usize;
+            let begin = &self.lines.begin[bit];
+            *promise = USEFUL * ones(useful)
+                + NEXT * ones(useful & above)
+                + AFTER_NEXT * ones(useful & (above << 1))
+                + REPLY * ones(replies)
+                + self.lines.worth[bit]
+                + OPEN * (count(begin, |i| own[i]) + count(begin, |i| theirs[i]))
+                + BEGUN * count(begin, |i| own[i] & !theirs[i]);
         }
     }
 }
