@@ -5,7 +5,8 @@
 //! The first surveys each child ([`Game::survey`]), and plays on from it as long as there is only
 //! one relevant move: so the child that is searched is the next position with a choice, and many
 //! are decided before that. The second looks the others up in the table. One child that is known
-//! to be won decides the node in either pass. The rest are searched, the most promising first.
+//! to be won decides the node in either pass. The rest are searched, the most promising first; the
+//! order is made between the two passes, in the time that the memory takes.
 //!
 //! It has no effort numbers of its own; what it reports of unsolved positions is the mobility
 //! initialisation of the children and what follows from it.
@@ -132,7 +133,10 @@ impl<G: Game> Path<'_, G, Prospect> {
                 None => self.children.push(child),
             }
         }
-        // The memory had the time of the surveys to come.
+        if self.children.len() - first > 1 {
+            self.order(first);
+        }
+        // The memory had the time of the surveys and of the order to come.
         let mut open = first;
         for index in first..self.children.len() {
             let child = self.children[index];
@@ -146,9 +150,6 @@ impl<G: Game> Path<'_, G, Prospect> {
             }
         }
         self.children.truncate(open);
-        if open - first > 1 {
-            self.order(first);
-        }
         self.note_peak();
         (open == first).then_some(!good)
     }

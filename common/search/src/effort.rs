@@ -50,6 +50,12 @@ impl Effort {
         self.0 == u32::MAX
     }
 
+    /// Whether it is at most `most` times another number; an infinite one is not.
+    #[inline]
+    pub fn is_within(self, most: f64, of: Effort) -> bool {
+        !self.is_infinite() && f64::from(self.0) <= f64::from(of.0) * most
+    }
+
     /// The sum, infinite only if one of the two is.
     #[inline]
     pub fn plus(self, other: Effort) -> Effort {

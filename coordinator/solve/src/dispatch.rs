@@ -9,6 +9,7 @@ use super::affinity::Affinity;
 use super::belief::MachineId;
 use super::losses::Losses;
 use super::out::{NodesOut, Out};
+use super::portfolio::stays;
 use super::scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack, Worker};
 use super::seals::Seals;
 use super::top_level::{MostProving, NodeRef, TopLevel};
@@ -70,14 +71,20 @@ impl Dispatch {
 
     /// A frontier node, marked as leased, and an open worker for it: of the most-proving nodes the
     /// first whose parent an open worker has searched, else the first of all. `None` if there is no
-    /// node to be selected.
-    fn pair_off(&mut self, tree: &mut dyn TopLevel) -> Option<(MostProving, WorkerId)> {
+    /// node to be selected. Where the tree stays with what it selected before, within `stay`, the first goes out:
+    /// all that comes after it may be in vain.
+    fn pair_off(
+        &mut self,
+        tree: &mut dyn TopLevel,
+        stay: Option<f64>,
+    ) -> Option<(MostProving, WorkerId)> {
         // One worker has searched everything.
-        let most = if self.scheduler.workers().nth(1).is_some() { CANDIDATES } else { 1 };
+        let has_choice = self.scheduler.workers().nth(1).is_some() && stay.is_none();
+        let most = if has_choice { CANDIDATES } else { 1 };
         let mut others: Vec<MostProving> = Vec::new();
         let mut chosen = None;
         while chosen.is_none() && others.len() < most {
-            let Some(selected) = tree.select() else { break };
+            let Some(selected) = tree.select(stay) else { break };
             tree.lease(selected.node);
             let former = self.affinity.parents_worker(&selected.moves);
             let open =
@@ -236,18 +243,20 @@ impl Solve {
             self.grant_rechecks(now);
             self.search_again_here();
         }
+        let settings = &self.problem.settings;
         let (dispatch, tree) = (&mut self.dispatch, &mut *self.tree);
         while dispatch.scheduler.open_workers().next().is_some() {
-            if let Some((selected, worker)) = dispatch.pair_off(tree) {
+            let beside = self.portfolio.next();
+            let sub_search = beside.map_or(settings.sub_search, |beside| beside.sub_search);
+            if let Some((selected, worker)) = dispatch.pair_off(tree, stays(sub_search)) {
                 let node = selected.node;
                 let cut = dispatch.losses.cut(node);
                 let (question, budget, beside) = match selected.whole {
                     Some(whole) => (whole.question, (whole.budget >> cut).max(1), None),
                     None => {
-                        let beside = self.portfolio.next();
+                        self.portfolio.note_granted();
                         let (problem, scheduler) = (&self.problem, &mut dispatch.scheduler);
-                        let (settings, size) = (&problem.settings, tree.size());
-                        let efforts = tree.root_efforts();
+                        let (efforts, size) = (tree.root_efforts(), tree.size());
                         let question = problem.question_of_job(selected.threshold, efforts, beside);
                         let budget = job_size::budget(settings, &self.tally, scheduler, size, cut);
                         let budget = beside.map_or(budget, |beside| beside.nodes(budget));

@@ -429,7 +429,7 @@ impl TopLevel for Positions {
         }
     }
 
-    fn select(&mut self) -> Option<MostProving> {
+    fn select(&mut self, _epsilon: Option<f64>) -> Option<MostProving> {
         let &(_, _, index) = self.waiting.first()?;
         let position = &self.all[index as usize];
         Some(MostProving {

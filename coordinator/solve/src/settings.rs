@@ -157,7 +157,8 @@ impl SolveSettings {
             selection: self.selection,
             memory: self.memory,
             knowledge: self.knowledge,
-            ranked: self.beside.is_some(),
+            // Alpha-beta's reports say nothing of what is not solved.
+            ranked: self.beside.is_some() || self.sub_search == Algorithm::AlphaBeta,
         }
     }
 }

@@ -71,8 +71,9 @@ pub trait TopLevel: Send {
     fn efforts_after(&self, moves: &[Move]) -> Option<&[EffortPair]>;
     /// The size of the tree.
     fn size(&self) -> TreeSize;
-    /// Selects a most-proving frontier node that is not leased.
-    fn select(&mut self) -> Option<MostProving>;
+    /// Selects a most-proving frontier node that is not leased. With an epsilon it stays with what was selected
+    /// before, while that is within 1 + epsilon of the most proving.
+    fn select(&mut self, epsilon: Option<f64>) -> Option<MostProving>;
     /// Marks a selected node as leased.
     fn lease(&mut self, node: NodeRef);
     /// Takes that mark away.
@@ -249,8 +250,11 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         }
     }
 
-    fn select(&mut self) -> Option<MostProving> {
-        let (id, index) = self.graph.select()?;
+    fn select(&mut self, epsilon: Option<f64>) -> Option<MostProving> {
+        let (id, index) = match epsilon {
+            Some(epsilon) => self.graph.select_staying(epsilon)?,
+            None => self.graph.select()?,
+        };
         let first = self.graph.question().thresholds().0;
         let moves = [&self.prefix, self.graph.path_moves()].concat();
         let node = NodeRef { id, key: self.graph.key(id).into() };

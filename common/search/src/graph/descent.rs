@@ -13,13 +13,46 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// solved, or if nothing can be selected before a lease comes back.
     pub fn select(&mut self) -> Option<(NodeId, usize)> {
         let threshold = self.open_threshold()?;
+        if std::mem::take(&mut self.path_stays) {
+            self.ascend_to(0);
+        }
+        self.descend_to_leaf(threshold, |graph, node| graph.most_proving_child(node, threshold))
+    }
+
+    /// As [`Graph::select`], but stays at each node with the child that the last such descent took while its effort is
+    /// within 1 + `epsilon` of the least, and with the root's threshold likewise: df-pn's 1 + epsilon rule (Pawlewicz
+    /// and Lew 2007) for a best-first search. With a large epsilon the graph is searched depth first, as a sub-search
+    /// wants it that leaves nothing for the next job of what it has not solved.
+    pub fn select_staying(&mut self, epsilon: f64) -> Option<(NodeId, usize)> {
+        let most = 1.0 + epsilon;
+        let threshold = self.threshold_to_stay_with(most)?;
+        // The way from the root is that of another rule, or of what was locked then.
+        self.ascend_to(0);
+        self.path_stays = true;
+        // Of thresholds that are worked on for want of anything else the next descent need not know.
+        let stays = self.stays_with == Some(threshold);
+        self.descend_to_leaf(threshold, |graph, node| {
+            if stays {
+                graph.child_to_stay_with(node, threshold, most)
+            } else {
+                graph.most_proving_child(node, threshold)
+            }
+        })
+    }
+
+    /// Goes on from the current node to the children that are chosen, to a frontier node that is not leased.
+    fn descend_to_leaf(
+        &mut self,
+        threshold: usize,
+        choose: impl Fn(&mut Self, NodeId) -> Option<(NodeId, usize)>,
+    ) -> Option<(NodeId, usize)> {
         loop {
             let node = *self.path.last()?;
             if self.nodes.is_leaf(node) {
                 let free = !self.nodes.has(node, Mark::Leased);
                 return free.then_some((node, threshold));
             }
-            let (child, index) = self.most_proving_child(node, threshold)?;
+            let (child, index) = choose(self, node)?;
             self.descend(node, child, index);
         }
     }
@@ -40,6 +73,31 @@ impl<G: Game, W: Width> Graph<G, W> {
             }
         }
         best
+    }
+
+    /// The child that the last descent took while its effort is at most `most` times the least, else the most-proving
+    /// one, which the next descents stay with. One that is locked is come back to when it is not.
+    fn child_to_stay_with(
+        &mut self,
+        node: NodeId,
+        threshold: usize,
+        most: f64,
+    ) -> Option<(NodeId, usize)> {
+        let best @ (child, index) = self.most_proving_child(node, threshold)?;
+        let player = self.nodes.player(node);
+        let wanted = |child| for_player(player, self.nodes.pair(child, threshold)).0;
+        let least = wanted(child);
+        let taken = self.nodes.taken(node);
+        let taken = taken.and_then(|place| Some((self.nodes.children(node).nth(place)?, place)));
+        let stays = |&(child, _): &(NodeId, usize)| wanted(child).is_within(most, least);
+        match taken.filter(stays) {
+            Some((child, _)) if self.locks.get(child).has(threshold) => Some(best),
+            Some(taken) => Some(taken),
+            None => {
+                self.nodes.take(node, index);
+                Some(best)
+            }
+        }
     }
 
     /// Plays the move that leads from the current node to `child`, the one at `index` among its

@@ -123,6 +123,10 @@ pub struct Graph<G: Game, W: Width> {
     path: Vec<NodeId>,
     /// The moves played along the path.
     path_moves: Vec<Move>,
+    /// Whether the path is that of a descent that stayed with what was selected before.
+    path_stays: bool,
+    /// The root's threshold that such descents stay with.
+    stays_with: Option<usize>,
     /// The position at the end of the path.
     position: G::Position,
     worklist: Worklist,
@@ -167,6 +171,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             root,
             path: vec![root],
             path_moves: Vec::new(),
+            path_stays: false,
+            stays_with: None,
             position,
             worklist: Worklist::default(),
             actual: HashMap::default(),

@@ -17,6 +17,7 @@ mod coins;
 mod dump;
 mod full;
 mod ranks;
+mod staying;
 
 use coins::Coins;
 
@@ -78,7 +79,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 }
 
 /// Solves with up to `slots` nodes leased at a time, given back in an order that `choices` says,
-/// and some of them without having been searched.
+/// and some of them without having been searched. Some descents stay with what was selected before, others do not.
 fn solve_with_leases<G: Game, W: Width>(
     game: &G,
     position: &G::Position,
@@ -93,7 +94,11 @@ fn solve_with_leases<G: Game, W: Width>(
     let mut choices = choices.iter().copied().cycle();
     while !graph.is_solved() {
         while out.len() < slots
-            && let Some((node, _)) = graph.select()
+            && let Some((node, _)) = match choices.next().unwrap_or(0) % 3 {
+                0 => graph.select(),
+                1 => graph.select_staying(0.5),
+                _ => graph.select_staying(8.0),
+            }
         {
             let position = graph.position().clone();
             graph.lease(node);

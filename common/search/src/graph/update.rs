@@ -90,12 +90,27 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The root's threshold to work on next, of those that are not locked; the attracting one if
     /// possible, else the one with the least effort.
     pub(super) fn open_threshold(&self) -> Option<usize> {
-        let locked = self.locks.get(self.root);
-        let free = |index: usize| !locked.has(index);
+        let attracting = attracting_threshold(self.nodes.player(self.root), self.root_efforts())?;
+        self.unlocked_threshold(attracting)
+    }
+
+    /// The same; the one that was attracting stays so while it is open and takes at most `most` times the effort.
+    pub(super) fn threshold_to_stay_with(&mut self, most: f64) -> Option<usize> {
         let root = self.root_efforts();
         let attracting = attracting_threshold(self.nodes.player(self.root), root)?;
-        if free(attracting) {
-            return Some(attracting);
+        let effort = |index: usize| root[index].proof.plus(root[index].disproof);
+        let stays = |&before: &usize| effort(before).is_within(most, effort(attracting));
+        let attracting = self.stays_with.filter(stays).unwrap_or(attracting);
+        self.stays_with = Some(attracting);
+        self.unlocked_threshold(attracting)
+    }
+
+    /// A threshold of the root unless it is locked, else the open one with the least effort that is not.
+    fn unlocked_threshold(&self, wanted: usize) -> Option<usize> {
+        let (locked, root) = (self.locks.get(self.root), self.root_efforts());
+        let free = |index: usize| !locked.has(index);
+        if free(wanted) {
+            return Some(wanted);
         }
         (0..root.len())
             .filter(|&index| free(index) && !root[index].is_solved())
