@@ -9,7 +9,6 @@ use super::affinity::Affinity;
 use super::belief::MachineId;
 use super::losses::Losses;
 use super::out::{NodesOut, Out};
-use super::portfolio::stays;
 use super::scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack, Worker};
 use super::seals::Seals;
 use super::top_level::{MostProving, NodeRef, TopLevel};
@@ -243,20 +242,19 @@ impl Solve {
             self.grant_rechecks(now);
             self.search_again_here();
         }
-        let settings = &self.problem.settings;
+        let stay = self.problem.settings.stay();
         let (dispatch, tree) = (&mut self.dispatch, &mut *self.tree);
         while dispatch.scheduler.open_workers().next().is_some() {
-            let beside = self.portfolio.next();
-            let sub_search = beside.map_or(settings.sub_search, |beside| beside.sub_search);
-            if let Some((selected, worker)) = dispatch.pair_off(tree, stays(sub_search)) {
+            if let Some((selected, worker)) = dispatch.pair_off(tree, stay) {
                 let node = selected.node;
                 let cut = dispatch.losses.cut(node);
                 let (question, budget, beside) = match selected.whole {
                     Some(whole) => (whole.question, (whole.budget >> cut).max(1), None),
                     None => {
-                        self.portfolio.note_granted();
+                        let beside = self.portfolio.next();
                         let (problem, scheduler) = (&self.problem, &mut dispatch.scheduler);
-                        let (efforts, size) = (tree.root_efforts(), tree.size());
+                        let (settings, size) = (&problem.settings, tree.size());
+                        let efforts = tree.root_efforts();
                         let question = problem.question_of_job(selected.threshold, efforts, beside);
                         let budget = job_size::budget(settings, &self.tally, scheduler, size, cut);
                         let budget = beside.map_or(budget, |beside| beside.nodes(budget));

@@ -12,17 +12,6 @@ use crate::settings::Beside;
 const TRIAL: u64 = 8;
 /// What is left of what a sub-search has done and settled, with each job that is reported after it.
 const KEPT: f64 = 0.995;
-/// How far the tree stays with what it selected before for a job of alpha-beta. What such a job has solved is in the
-/// table, and of the rest it leaves nothing: so the next one is to go on where it ended, as one search over all
-/// would. From 8 on the jobs of one slot together create no more nodes than that one search (`docs/tuning.md`).
-const STAY: f64 = 8.0;
-
-/// Whether the tree stays with what it selected before for jobs of a sub-search, and how far. The others leave their
-/// effort numbers: what is most proving by them is worth going to.
-pub fn stays(sub_search: Algorithm) -> Option<f64> {
-    (sub_search == Algorithm::AlphaBeta).then_some(STAY)
-}
-
 /// Settled nodes and full jobs that each sub-search begins with, so that its first jobs do not decide.
 const PRIOR: Yield = Yield { settled: 1.0, full_jobs: 2.0 };
 
@@ -48,28 +37,24 @@ pub struct Portfolio {
     job_nodes: u64,
     first: Yield,
     second: Yield,
-    /// Jobs that were granted.
-    granted: u64,
+    /// Jobs that were asked for.
+    asked: u64,
 }
 
 impl Portfolio {
     /// Nothing is settled yet.
     pub fn new(beside: Option<Beside>, job_nodes: u64) -> Portfolio {
         let (first, second) = (Yield::default(), Yield::default());
-        Portfolio { beside, job_nodes: job_nodes.max(1), first, second, granted: 0 }
+        Portfolio { beside, job_nodes: job_nodes.max(1), first, second, asked: 0 }
     }
 
     /// The second sub-search, if the next job is to run it.
-    pub fn next(&self) -> Option<Beside> {
+    pub fn next(&mut self) -> Option<Beside> {
         let beside = self.beside?;
+        self.asked += 1;
         let second_is_better = self.second.of_a_full_job() > self.first.of_a_full_job();
-        let is_trial = (self.granted + 1).is_multiple_of(TRIAL);
+        let is_trial = self.asked.is_multiple_of(TRIAL);
         (second_is_better != is_trial).then_some(beside)
-    }
-
-    /// The next job was granted.
-    pub fn note_granted(&mut self) {
-        self.granted += 1;
     }
 
     /// Notes a job on a frontier node: its sub-search, the nodes that it created, and whether it has settled its node.
@@ -111,7 +96,6 @@ mod tests {
         let mut seconds = 0;
         for _ in 0..jobs {
             let second = portfolio.next();
-            portfolio.note_granted();
             let sub_search = second.map_or(FIRST, |beside| beside.sub_search);
             let nodes = second.map_or(100, |beside| beside.nodes(100));
             portfolio.note(sub_search, nodes, settles(sub_search));
@@ -150,6 +134,6 @@ mod tests {
     #[test]
     fn one_sub_search_alone_does_all_jobs() {
         let mut alone = Portfolio::new(None, 100);
-        assert_eq!(seconds(&mut alone, 100, |_| true), 0);
+        assert!((0..100).all(|_| alone.next().is_none()));
     }
 }
