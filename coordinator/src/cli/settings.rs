@@ -50,7 +50,8 @@ pub struct SettingsFlags {
     #[arg(env = "JLPNS_MOVES")]
     pub moves: String,
 
-    /// The search that jobs run
+    /// The search that jobs run. alpha-beta is the fastest on most boards of Connect Four, pds on those that the first
+    /// player loses and on Woodpush
     #[arg(long, value_name = "NAME", default_value = "pds", env = "JLPNS_SUB_SEARCH")]
     #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
     sub_search: Algorithm,

@@ -194,7 +194,7 @@ impl<B: Bitboard> Connect4<B> {
         (game.mirror_columns, game.middle_column) = (mirror_columns, middle_column);
         let mut columns: Vec<u32> = (0..width).collect();
         columns.sort_by_key(|&column| (2 * column + 1).abs_diff(width));
-        game.lines = potential::Lines::of(game.full, height);
+        game.lines = potential::Lines::of(game.full, width, height);
         game.from_centre = columns.iter().map(|&c| (Move(c as u16), game.column(c))).collect();
         Ok(game)
     }

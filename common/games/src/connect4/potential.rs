@@ -42,8 +42,8 @@ fn directions(up: usize) -> [usize; 4] {
 }
 
 impl<B: Bitboard> Lines<B> {
-    /// The lines of a board with the cells `full`, in columns of `height` cells.
-    pub fn of(full: B, height: u32) -> Lines<B> {
+    /// The lines of a board with the cells `full`, in `width` columns of `height` cells.
+    pub fn of(full: B, width: u32, height: u32) -> Lines<B> {
         let up = height as usize + 1;
         let bits = size_of::<B>() * 8;
         let begin: Box<[[B; 4]]> = (0..bits)
@@ -54,16 +54,20 @@ impl<B: Bitboard> Lines<B> {
                 })
             })
             .collect();
-        let lines = windows(full, up);
+        let lines = windows(full, up, width >= 4);
         let worth = begin.iter().map(|begin| LINE * count(begin, |i| lines[i])).collect();
         Lines { begin, worth }
     }
 }
 
-/// The lines in `cells`.
+/// The lines in `cells`. A board that is not `wide`, with less than four columns, has none but upright ones; its columns
+/// may be too long to be shifted by.
 #[inline(always)]
-fn windows<B: Bitboard>(cells: B, up: usize) -> Windows<B> {
+fn windows<B: Bitboard>(cells: B, up: usize, wide: bool) -> Windows<B> {
     directions(up).map(|step| {
+        if !wide && step != 1 {
+            return B::zero();
+        }
         let pairs = cells & (cells >> step);
         pairs & (pairs >> (2 * step))
     })
@@ -83,8 +87,9 @@ impl<B: Bitboard> Connect4<B> {
         let opponent = mover ^ all;
         let playable = self.playable(all);
         let ones = |cells: B| cells.count_ones() as i32;
-        let own = windows(self.full ^ opponent, up);
-        let theirs = windows(self.full ^ mover, up);
+        let wide = self.width >= 4;
+        let own = windows(self.full ^ opponent, up, wide);
+        let theirs = windows(self.full ^ mover, up, wide);
         for (mv, promise) in moves {
             let cell = playable & self.column(u32::from(mv.0));
             let threats = self.completing(mover | cell, up) & !(all | cell);
@@ -212,6 +217,9 @@ mod tests {
             agrees::<u64>(3, 5, &choices);
             agrees::<u64>(6, 3, &choices);
             agrees::<u128>(9, 7, &choices);
+            agrees::<u64>(1, 63, &choices);
+            agrees::<u128>(2, 40, &choices);
+            agrees::<u64>(30, 1, &choices);
         }
     }
 }
