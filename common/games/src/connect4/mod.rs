@@ -230,10 +230,7 @@ impl<B: Bitboard> Connect4<B> {
     /// Whether four stones of `stones` are in a line; `up` is the number of bits of a column.
     #[inline(always)]
     fn has_four(&self, stones: B, up: usize) -> bool {
-        let along = |step: usize| {
-            let pairs = stones & (stones >> step);
-            pairs & (pairs >> (2 * step))
-        };
+        let along = |step| line_starts(stones, step);
         let mut lines = B::zero();
         if up > 4 {
             lines = along(1);
@@ -250,6 +247,13 @@ impl<B: Bitboard> Connect4<B> {
     fn max_to_move(&self, all: B) -> bool {
         all.count_ones() & 1 == 0
     }
+}
+
+/// The first cells of the lines in `cells` whose neighbours are `step` bits apart.
+#[inline(always)]
+fn line_starts<B: Bitboard>(cells: B, step: usize) -> B {
+    let pairs = cells & (cells >> step);
+    pairs & (pairs >> (2 * step))
 }
 
 impl<B: Bitboard> Stones<B> {

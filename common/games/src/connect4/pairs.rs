@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::threats::lowest;
-use crate::connect4::{Bitboard, Connect4};
+use crate::connect4::{Bitboard, Connect4, line_starts};
 
 /// The pairs that the follower has to make.
 struct Pairing<B> {
@@ -113,8 +113,7 @@ impl<B: Bitboard> Connect4<B> {
 /// Whether `test` holds for all lines in `cells` whose neighbours are `step` bits apart.
 #[inline(always)]
 fn all_lines_along<B: Bitboard>(cells: B, step: usize, mut test: impl FnMut(B) -> bool) -> bool {
-    let twos = cells & (cells >> step);
-    let mut starts = twos & (twos >> (2 * step));
+    let mut starts = line_starts(cells, step);
     while !starts.is_zero() {
         let start = lowest(starts);
         starts = starts ^ start;

@@ -6,7 +6,7 @@
 //! well a move keeps alpha-beta from trying others first; they make no difference to what is true.
 
 use crate::Move;
-use crate::connect4::{Bitboard, Connect4, Stones};
+use crate::connect4::{Bitboard, Connect4, Stones, line_starts};
 
 /// A useful threat.
 const USEFUL: i32 = 21;
@@ -64,13 +64,7 @@ impl<B: Bitboard> Lines<B> {
 /// may be too long to be shifted by.
 #[inline(always)]
 fn windows<B: Bitboard>(cells: B, up: usize, wide: bool) -> Windows<B> {
-    directions(up).map(|step| {
-        if !wide && step != 1 {
-            return B::zero();
-        }
-        let pairs = cells & (cells >> step);
-        pairs & (pairs >> (2 * step))
-    })
+    directions(up).map(|step| if wide || step == 1 { line_starts(cells, step) } else { B::zero() })
 }
 
 /// How many of the lines that begin in `begin` are among those that `of` has for each direction.
