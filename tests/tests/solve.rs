@@ -46,11 +46,11 @@ fn two_sub_searches_beside_each_other_find_the_value_the_same_way_each_time() {
 }
 
 /// The tree goes on where the last job of alpha-beta ended, so all of them together are one search over all. Without
-/// that they would create three times as many nodes on this board.
+/// that they would create twice as many nodes on this board.
 #[test]
 fn jobs_of_alpha_beta_create_about_as_many_nodes_as_one_search() {
     let nodes = |args: &[&str]| {
-        let ended = run(jlpns(args).args(["connect4:6x5", "--goal", ">=win"]), LIMIT);
+        let ended = run(jlpns(args).args(["connect4:7x5", "--goal", ">=win"]), LIMIT);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         ended.json()["nodes"].as_u64().expect("a number")
     };
