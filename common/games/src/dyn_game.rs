@@ -94,6 +94,7 @@ macro_rules! calls {
             fn with_memory(&self, bytes: u64) -> Arc<dyn Calls>;
             fn memory(&self) -> u64;
             fn scale(&self) -> &OutcomeScale;
+            fn orders_moves(&self) -> bool;
             fn start(&self) -> DynPosition;
             fn play(&self, position: &mut DynPosition, mv: Move);
             fn undo(&self, position: &mut DynPosition, mv: Move);
@@ -115,6 +116,10 @@ macro_rules! calls {
 
             fn scale(&self) -> &OutcomeScale {
                 self.0.scale()
+            }
+
+            fn orders_moves(&self) -> bool {
+                self.0.orders_moves()
             }
 
             fn start(&self) -> DynPosition {
@@ -148,6 +153,10 @@ macro_rules! calls {
 
             fn scale(&self) -> &OutcomeScale {
                 self.0.scale()
+            }
+
+            fn orders_moves(&self) -> bool {
+                self.0.orders_moves()
             }
 
             fn start(&self) -> DynPosition {
@@ -198,6 +207,7 @@ mod tests {
     /// Plays the moves chosen by these numbers, and compares every answer on the way.
     fn same<G: Game>(game: G, choices: &[usize]) {
         let other = DynGame::new(game.clone());
+        assert_eq!(other.orders_moves(), game.orders_moves());
         assert_eq!(other.scale(), game.scale());
         for bytes in [0, u64::MAX] {
             let limited = other.clone().with_memory(bytes);

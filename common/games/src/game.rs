@@ -214,4 +214,10 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// longer than a survey.
     #[inline]
     fn promises(&self, _position: &Self::Position, _moves: &mut [(Move, i32)]) {}
+
+    /// Whether promises tell good moves from bad ones well enough to search depth first. It decides what is done where
+    /// nobody says which search to use, and no result.
+    fn orders_moves(&self) -> bool {
+        false
+    }
 }

@@ -135,6 +135,11 @@ impl GameSpec {
         scale.ending(scale.worst()).is_some()
     }
 
+    /// Whether the game tells good moves from bad ones, well enough to search depth first.
+    pub fn orders_moves(&self) -> bool {
+        with_game!(self.game(), game => game.orders_moves())
+    }
+
     /// The game that the spec names.
     pub fn game(&self) -> &AnyGame {
         &self.game

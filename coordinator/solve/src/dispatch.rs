@@ -9,6 +9,7 @@ use super::affinity::Affinity;
 use super::belief::MachineId;
 use super::losses::Losses;
 use super::out::{NodesOut, Out};
+use super::portfolio::{Asking, Choice, Portfolio};
 use super::scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack, Worker};
 use super::seals::Seals;
 use super::top_level::{MostProving, NodeRef, TopLevel};
@@ -68,14 +69,15 @@ impl Dispatch {
         });
     }
 
-    /// A frontier node, marked as leased, and an open worker for it: of the most-proving nodes the
-    /// first whose parent an open worker has searched, else the first of all. `None` if there is no
-    /// node to be selected. Where the tree stays with what it selected before, within `stay`, the first goes out:
-    /// all that comes after it may be in vain.
+    /// A frontier node, marked as leased, and an open worker for it: `home`, if it is given; else of the most-proving
+    /// nodes the first whose parent an open worker has searched, and the first of all if there is none. `None` if
+    /// there is no node to be selected. Where the tree stays with what it selected before, within `stay`, the first
+    /// goes out: all that comes after it may be in vain.
     fn pair_off(
         &mut self,
         tree: &mut dyn TopLevel,
         stay: Option<f64>,
+        home: Option<WorkerId>,
     ) -> Option<(MostProving, WorkerId)> {
         // One worker has searched everything.
         let has_choice = self.scheduler.workers().nth(1).is_some() && stay.is_none();
@@ -85,7 +87,7 @@ impl Dispatch {
         while chosen.is_none() && others.len() < most {
             let Some(selected) = tree.select(stay) else { break };
             tree.lease(selected.node);
-            let former = self.affinity.parents_worker(&selected.moves);
+            let former = home.or_else(|| self.affinity.parents_worker(&selected.moves));
             let open =
                 |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::can_take_a_lease);
             match former.filter(open) {
@@ -102,6 +104,26 @@ impl Dispatch {
         let (selected, worker) = chosen?;
         let worker = self.not_the_last_loser(selected.node).unwrap_or(worker);
         Some((selected, worker))
+    }
+
+    /// What an open worker is to do next: a frontier node, marked as leased, who gets it, and what is to be run there.
+    fn next_job(
+        &mut self,
+        tree: &mut dyn TopLevel,
+        portfolio: &mut Portfolio,
+    ) -> Option<(MostProving, WorkerId, Choice)> {
+        let next = self.scheduler.open_workers().next()?;
+        let slots = self.scheduler.slots();
+        let is_home = self.scheduler.first_worker() == Some(next);
+        let choice = portfolio.choose(Asking { slots, is_home });
+        let best_first = portfolio.choose_best_first(slots);
+        if choice != best_first
+            && let Some((selected, worker)) = self.pair_off(tree, choice.stay, Some(next))
+        {
+            return Some((selected, worker, choice));
+        }
+        let (selected, worker) = self.pair_off(tree, best_first.stay, None)?;
+        Some((selected, worker, best_first))
     }
 
     /// An open worker of another name than the one that lost the node's last lease.
@@ -242,28 +264,30 @@ impl Solve {
             self.grant_rechecks(now);
             self.search_again_here();
         }
-        let stay = self.problem.settings.stay();
-        let (dispatch, tree) = (&mut self.dispatch, &mut *self.tree);
+        let (dispatch, tree, portfolio) =
+            (&mut self.dispatch, &mut *self.tree, &mut self.portfolio);
+        portfolio.retain_out(|lease| dispatch.scheduler.is_held(lease));
         while dispatch.scheduler.open_workers().next().is_some() {
-            if let Some((selected, worker)) = dispatch.pair_off(tree, stay) {
+            if let Some((selected, worker, choice)) = dispatch.next_job(tree, portfolio) {
                 let node = selected.node;
                 let cut = dispatch.losses.cut(node);
-                let (question, budget, beside) = match selected.whole {
-                    Some(whole) => (whole.question, (whole.budget >> cut).max(1), None),
+                let beside = if selected.whole.is_none() { choice.beside } else { None };
+                let (question, budget) = match selected.whole {
+                    Some(whole) => (whole.question, (whole.budget >> cut).max(1)),
                     None => {
-                        let beside = self.portfolio.next();
                         let (problem, scheduler) = (&self.problem, &mut dispatch.scheduler);
                         let (settings, size) = (&problem.settings, tree.size());
                         let efforts = tree.root_efforts();
                         let question = problem.question_of_job(selected.threshold, efforts, beside);
                         let budget = job_size::budget(settings, &self.tally, scheduler, size, cut);
                         let budget = beside.map_or(budget, |beside| beside.nodes(budget));
-                        (question, budget, beside)
+                        (question, budget)
                     }
                 };
                 let job = self.problem.job(selected.moves, question, budget, beside);
                 let purpose = Purpose::Frontier(node);
                 let lease = dispatch.grant(worker, purpose, job, now, &mut self.actions);
+                portfolio.note_granted(choice, lease);
                 dispatch.out.wait(node, Out::Leased(lease, None));
             } else if !dispatch.take_up_parked(now, tree)
                 && !dispatch.grant_copy(now, &mut self.actions)

@@ -16,7 +16,7 @@
 //! - `ledger`: what is written, what counts, and which leases have ended.
 //! - `examine`, `findings`: whether a report has the form of effort numbers, on whatever thread.
 //! - `sharing`: solved positions that travel from worker to worker.
-//! - `portfolio`: which of two sub-searches the next job runs.
+//! - `portfolio`: which of two sub-searches the next job runs, and whether its node is taken depth first.
 //! - `tally`: what it has cost.
 //!
 //! The handlers of what happens:
@@ -194,7 +194,7 @@ impl Solve {
             belief: Belief::new(settings.belief),
             ledger: Ledger::new(settings.journal),
             sharing: Sharing::default(),
-            portfolio: Portfolio::new(settings.beside, settings.job_nodes),
+            portfolio: Portfolio::new(settings),
             tally: Tally::default(),
             snapshots: Snapshots::default(),
             actions: Vec::new(),

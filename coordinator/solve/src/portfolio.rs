@@ -1,19 +1,54 @@
-//! Which sub-search the next job runs, where a solve has two: the one that settles more, and now and then the
-//! other, so that it is seen when that changes.
+//! What the next job runs, where a solve has two sub-searches, and whether its node is taken depth first.
 //!
-//! What counts is how many frontier nodes a sub-search settles for the work of a full job of its kind. Work is
-//! counted in nodes, not in time: one slot does the same jobs in every run.
+//! Jobs of alpha-beta are good depth first ([`jlpns_search::graph::Graph::select_staying`]), and that is one
+//! search: more than one of its jobs at a time would be beside its way. So where alpha-beta is one of two
+//! sub-searches, one job of it is out at a time, depth first, always with the same worker, whose table has what it
+//! needs. All other slots select best first. A single slot does the one and the other by turns, which get longer
+//! the longer the solve takes: each has half of the work, so neither can cost more than about twice what it would
+//! take alone, and what one has solved the other has in its table.
+//!
+//! Which of two sub-searches a best-first job runs is decided by what they settle: the one that settles more, and now
+//! and then the other, so that it is seen when that changes. What counts is how many frontier nodes a sub-search
+//! settles for the work of a full job of its kind. Depth first that says nothing: alpha-beta settles more where
+//! it gets nowhere, too (`docs/tuning.md`).
+//!
+//! Work is counted in nodes, not in time: one slot does the same jobs in every run.
 
 use jlpns_search::Algorithm;
 
-use crate::settings::Beside;
+use crate::ids::LeaseId;
+use crate::settings::{Beside, SolveSettings};
 
-/// One job in this number runs the sub-search that settles less.
+/// Within what a depth-first descent stays with what was selected before. From 8 on the jobs of one slot together create
+/// no more nodes than one search over all; with 1 they create up to twice as many (`docs/tuning.md`).
+const STAY: f64 = 8.0;
+/// One best-first job in this number runs the sub-search that settles less.
 const TRIAL: u64 = 8;
 /// What is left of what a sub-search has done and settled, with each job that is reported after it.
 const KEPT: f64 = 0.995;
 /// Settled nodes and full jobs that each sub-search begins with, so that its first jobs do not decide.
 const PRIOR: Yield = Yield { settled: 1.0, full_jobs: 2.0 };
+/// Of a single slot, how many full jobs one way of selection may be ahead of the other before it is the other's turn:
+/// so many, and this part of all that was done.
+const TURN: (f64, f64) = (20.0, 0.1);
+
+/// What a job runs, and how its node is selected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The second sub-search, if the job is to run it.
+    pub beside: Option<Beside>,
+    /// Within what the tree stays with what it selected before; best first if `None`.
+    pub stay: Option<f64>,
+}
+
+/// Who asks for a job.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    /// The slots of all workers.
+    pub slots: u64,
+    /// Whether it is the worker that searches depth first.
+    pub is_home: bool,
+}
 
 /// What the jobs of one sub-search have cost and settled, the late ones above all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,49 +63,145 @@ impl Yield {
     }
 }
 
+/// The search that goes depth first beside the others.
+#[derive(Debug)]
+struct DepthFirst {
+    /// Whether the second sub-search runs it, and the first all else.
+    is_second: bool,
+    /// How many of its jobs may be out: one, and one that waits for the slot.
+    most_out: usize,
+    /// Its jobs that are out.
+    out: Vec<LeaseId>,
+    /// The full jobs that it has done, and those that were done best first.
+    done: f64,
+    done_best_first: f64,
+    /// Whether it is its turn, with a single slot.
+    has_turn: bool,
+}
+
 /// The sub-searches of a solve, and what they have settled.
 #[derive(Debug)]
 pub struct Portfolio {
-    /// The second one, if there is one.
+    /// Within what a solve with one sub-search stays with what it selected before.
+    stay: Option<f64>,
+    /// The second sub-search, if there is one.
     beside: Option<Beside>,
+    depth_first: Option<DepthFirst>,
     /// The nodes of a full job of the first.
     job_nodes: u64,
     first: Yield,
     second: Yield,
-    /// Jobs that were asked for.
-    asked: u64,
+    /// Best-first jobs that were given out.
+    given: u64,
 }
 
 impl Portfolio {
     /// Nothing is settled yet.
-    pub fn new(beside: Option<Beside>, job_nodes: u64) -> Portfolio {
-        let (first, second) = (Yield::default(), Yield::default());
-        Portfolio { beside, job_nodes: job_nodes.max(1), first, second, asked: 0 }
+    pub fn new(settings: &SolveSettings) -> Portfolio {
+        let is_alpha_beta = |sub_search| sub_search == Algorithm::AlphaBeta;
+        let is_first = is_alpha_beta(settings.sub_search);
+        let is_second = settings.beside.is_some_and(|beside| is_alpha_beta(beside.sub_search));
+        let depth_first = DepthFirst {
+            is_second,
+            most_out: 1 + usize::from(settings.leases_ahead),
+            out: Vec::new(),
+            done: 0.0,
+            done_best_first: 0.0,
+            has_turn: true,
+        };
+        let is_alone = settings.beside.is_none();
+        Portfolio {
+            stay: (is_first && is_alone).then_some(STAY),
+            beside: settings.beside,
+            depth_first: (!is_alone && (is_first || is_second)).then_some(depth_first),
+            job_nodes: settings.job_nodes.max(1),
+            first: Yield::default(),
+            second: Yield::default(),
+            given: 0,
+        }
     }
 
-    /// The second sub-search, if the next job is to run it.
-    pub fn next(&mut self) -> Option<Beside> {
-        let beside = self.beside?;
-        self.asked += 1;
-        let second_is_better = self.second.of_a_full_job() > self.first.of_a_full_job();
-        let is_trial = self.asked.is_multiple_of(TRIAL);
-        (second_is_better != is_trial).then_some(beside)
+    /// What the next job is to be, best of all.
+    pub fn choose(&mut self, asking: Asking) -> Choice {
+        if let Some(depth_first) = &mut self.depth_first
+            && depth_first.is_next(asking)
+        {
+            let beside = self.beside.filter(|_| depth_first.is_second);
+            return Choice { beside, stay: Some(STAY) };
+        }
+        self.choose_best_first(asking.slots)
     }
 
-    /// Notes a job on a frontier node: its sub-search, the nodes that it created, and whether it has settled its node.
-    pub fn note(&mut self, sub_search: Algorithm, nodes: u64, has_settled: bool) {
+    /// What it is to be where the way of [`Portfolio::choose`] leads to no node.
+    pub fn choose_best_first(&self, slots: u64) -> Choice {
+        let runs_second = match &self.depth_first {
+            // Half of all is depth first; the other half is for the other sub-search.
+            Some(depth_first) if slots <= 2 => !depth_first.is_second,
+            _ => {
+                let second_is_better = self.second.of_a_full_job() > self.first.of_a_full_job();
+                let is_trial = (self.given + 1).is_multiple_of(TRIAL);
+                second_is_better != is_trial
+            }
+        };
+        Choice { beside: self.beside.filter(|_| runs_second), stay: self.stay }
+    }
+
+    /// Notes the lease of a job as it was chosen.
+    pub fn note_granted(&mut self, choice: Choice, lease: LeaseId) {
+        match &mut self.depth_first {
+            Some(depth_first) if choice.stay.is_some() => depth_first.out.push(lease),
+            _ => self.given += 1,
+        }
+    }
+
+    /// Forgets the depth-first jobs that are not out any more.
+    pub fn retain_out(&mut self, is_out: impl Fn(LeaseId) -> bool) {
+        if let Some(depth_first) = &mut self.depth_first {
+            depth_first.out.retain(|&lease| is_out(lease));
+        }
+    }
+
+    /// Notes a job on a frontier node that has come back: its sub-search, the nodes that it created, and whether it
+    /// has settled its node.
+    pub fn note_done(
+        &mut self,
+        lease: LeaseId,
+        sub_search: Algorithm,
+        nodes: u64,
+        has_settled: bool,
+    ) {
         let Some(beside) = self.beside else { return };
+        let is_second = sub_search == beside.sub_search;
+        let full = if is_second { beside.nodes(self.job_nodes) } else { self.job_nodes };
+        let full_jobs = nodes as f64 / full as f64;
+        if let Some(depth_first) = &mut self.depth_first {
+            if depth_first.out.contains(&lease) {
+                depth_first.out.retain(|&out| out != lease);
+                depth_first.done += full_jobs;
+                return;
+            }
+            depth_first.done_best_first += full_jobs;
+        }
         for old in [&mut self.first, &mut self.second] {
             old.settled *= KEPT;
             old.full_jobs *= KEPT;
         }
-        let (done, job_nodes) = if sub_search == beside.sub_search {
-            (&mut self.second, beside.nodes(self.job_nodes))
-        } else {
-            (&mut self.first, self.job_nodes)
-        };
-        done.full_jobs += nodes as f64 / job_nodes as f64;
+        let done = if is_second { &mut self.second } else { &mut self.first };
+        done.full_jobs += full_jobs;
         done.settled += f64::from(u8::from(has_settled));
+    }
+}
+
+impl DepthFirst {
+    /// Whether the next job is to be one of its own.
+    fn is_next(&mut self, asking: Asking) -> bool {
+        if asking.slots <= 1 {
+            let ahead = self.done - self.done_best_first;
+            let most = TURN.0 + TURN.1 * (self.done + self.done_best_first);
+            self.has_turn = if self.has_turn { ahead <= most } else { -ahead > most };
+            return self.has_turn;
+        }
+        asking.is_home && self.out.len() < self.most_out
     }
 }
 
@@ -81,33 +212,52 @@ mod tests {
     use super::*;
 
     const FIRST: Algorithm = Algorithm::Pds;
-    const SECOND: Algorithm = Algorithm::AlphaBeta;
 
-    fn portfolio() -> Portfolio {
-        Portfolio::new(Some(beside()), 100)
+    fn beside(sub_search: Algorithm) -> Beside {
+        Beside { sub_search, growth: Growth::of(sub_search), speed: 5.0 }
     }
 
-    fn beside() -> Beside {
-        Beside { sub_search: SECOND, growth: Growth::of(SECOND), speed: 5.0 }
-    }
-
-    /// How many of the next jobs run the second sub-search, if each ends as told.
-    fn seconds(portfolio: &mut Portfolio, jobs: u32, settles: impl Fn(Algorithm) -> bool) -> u32 {
-        let mut seconds = 0;
-        for _ in 0..jobs {
-            let second = portfolio.next();
-            let sub_search = second.map_or(FIRST, |beside| beside.sub_search);
-            let nodes = second.map_or(100, |beside| beside.nodes(100));
-            portfolio.note(sub_search, nodes, settles(sub_search));
-            seconds += u32::from(second.is_some());
+    fn settings(second: Option<Algorithm>) -> SolveSettings {
+        SolveSettings {
+            sub_search: FIRST,
+            beside: second.map(beside),
+            job_nodes: 100,
+            ..SolveSettings::new("connect4:4x4".parse().expect("a spec"))
         }
-        seconds
+    }
+
+    fn portfolio(second: Algorithm) -> Portfolio {
+        Portfolio::new(&settings(Some(second)))
+    }
+
+    fn asking(slots: u64) -> Asking {
+        Asking { slots, is_home: true }
+    }
+
+    /// Gives out a job and has it come back at once; what it ran, and whether it went depth first.
+    fn done(
+        portfolio: &mut Portfolio,
+        asking: Asking,
+        settles: impl Fn(Algorithm) -> bool,
+    ) -> (Algorithm, bool) {
+        let choice = portfolio.choose(asking);
+        let sub_search = choice.beside.map_or(FIRST, |beside| beside.sub_search);
+        let nodes = choice.beside.map_or(100, |beside| beside.nodes(100));
+        portfolio.note_granted(choice, LeaseId(7));
+        portfolio.note_done(LeaseId(7), sub_search, nodes, settles(sub_search));
+        (sub_search, choice.stay.is_some())
+    }
+
+    /// How many of the next jobs of a solve without alpha-beta run the second sub-search, if each ends as told.
+    fn seconds(portfolio: &mut Portfolio, jobs: u32, settles: impl Fn(Algorithm) -> bool) -> u32 {
+        (0..jobs).map(|_| u32::from(done(portfolio, asking(1), &settles).0 != FIRST)).sum()
     }
 
     #[test]
     fn most_jobs_run_what_settles_more_and_some_the_other() {
-        let mut portfolio = portfolio();
-        let seconds_when_better = seconds(&mut portfolio, 800, |which| which == SECOND);
+        let second = Algorithm::DfPn;
+        let mut portfolio = portfolio(second);
+        let seconds_when_better = seconds(&mut portfolio, 800, |which| which == second);
         assert!((690..=710).contains(&seconds_when_better), "{seconds_when_better}");
         seconds(&mut portfolio, 800, |which| which == FIRST);
         let after_a_change = seconds(&mut portfolio, 800, |which| which == FIRST);
@@ -116,24 +266,104 @@ mod tests {
 
     #[test]
     fn a_job_that_costs_less_settles_more() {
-        let mut portfolio = portfolio();
+        let second = Algorithm::DfPn;
+        let mut portfolio = portfolio(second);
         for _ in 0..100 {
-            portfolio.note(FIRST, 100, true);
-            portfolio.note(SECOND, 250, true);
+            portfolio.note_done(LeaseId(1), FIRST, 100, true);
+            portfolio.note_done(LeaseId(1), second, 250, true);
         }
-        assert!(portfolio.next().is_some(), "half of a full job each");
+        let choice = portfolio.choose(asking(1));
+        assert!(choice.beside.is_some(), "half of a full job each");
+        assert_eq!(choice.stay, None);
     }
 
     #[test]
     fn budgets_are_as_the_full_jobs() {
-        assert_eq!(beside().nodes(40), 200);
-        assert_eq!(beside().nodes(u64::MAX), u64::MAX);
-        assert_eq!(Beside { speed: 0.2, ..beside() }.nodes(4), 1, "a job may do something");
+        let beside = beside(Algorithm::AlphaBeta);
+        assert_eq!(beside.nodes(40), 200);
+        assert_eq!(beside.nodes(u64::MAX), u64::MAX);
+        assert_eq!(Beside { speed: 0.2, ..beside }.nodes(4), 1, "a job may do something");
     }
 
     #[test]
     fn one_sub_search_alone_does_all_jobs() {
-        let mut alone = Portfolio::new(None, 100);
-        assert!((0..100).all(|_| alone.next().is_none()));
+        let mut alone = Portfolio::new(&settings(None));
+        let best_first = Choice { beside: None, stay: None };
+        assert!((0..100).all(|_| alone.choose(asking(3)) == best_first));
+        let alpha_beta = SolveSettings { sub_search: Algorithm::AlphaBeta, ..settings(None) };
+        let depth_first = Choice { beside: None, stay: Some(STAY) };
+        assert_eq!(Portfolio::new(&alpha_beta).choose(asking(1)), depth_first);
+        assert_eq!(Portfolio::new(&alpha_beta).choose_best_first(4), depth_first);
+    }
+
+    #[test]
+    fn a_single_slot_does_half_of_its_work_depth_first_in_turns_that_get_longer() {
+        let mut portfolio = portfolio(Algorithm::AlphaBeta);
+        let mut turns: Vec<(bool, u32)> = Vec::new();
+        for _ in 0..3_000 {
+            // That alpha-beta settles more is no reason to run more of it.
+            let (sub_search, stays) =
+                done(&mut portfolio, asking(1), |which| which == Algorithm::AlphaBeta);
+            assert_eq!(stays, sub_search == Algorithm::AlphaBeta);
+            match turns.last_mut() {
+                Some((last, jobs)) if *last == stays => *jobs += 1,
+                _ => turns.push((stays, 1)),
+            }
+        }
+        turns.pop();
+        let (first, last) = (turns[0].1, turns[turns.len() - 1].1);
+        assert!(turns[0].0 && (20..30).contains(&first), "depth first begins: {turns:?}");
+        assert!(last > 4 * first, "{turns:?}");
+        let depth_first: u32 = turns.iter().filter(|turn| turn.0).map(|turn| turn.1).sum();
+        let all: u32 = turns.iter().map(|turn| turn.1).sum();
+        assert!((0.35..0.65).contains(&(f64::from(depth_first) / f64::from(all))), "{turns:?}");
+    }
+
+    #[test]
+    fn of_several_slots_one_goes_depth_first() {
+        let mut portfolio = portfolio(Algorithm::AlphaBeta);
+        let elsewhere = Asking { slots: 2, is_home: false };
+        assert_eq!(portfolio.choose(elsewhere), Choice { beside: None, stay: None });
+        let depth_first = portfolio.choose(asking(2));
+        assert_eq!((depth_first.stay, depth_first.beside.is_some()), (Some(STAY), true));
+        portfolio.note_granted(depth_first, LeaseId(1));
+        assert_eq!(portfolio.choose(asking(2)).stay, None, "one of them is out");
+        portfolio.retain_out(|lease| lease == LeaseId(1));
+        assert_eq!(portfolio.choose(asking(2)).stay, None);
+        portfolio.retain_out(|_| false);
+        assert_eq!(portfolio.choose(asking(2)), depth_first, "its lease was lost");
+        portfolio.note_granted(depth_first, LeaseId(2));
+        portfolio.note_done(LeaseId(2), Algorithm::AlphaBeta, 500, false);
+        assert_eq!(portfolio.choose(asking(2)), depth_first, "it is back");
+        assert_eq!(portfolio.choose_best_first(2).beside, None);
+    }
+
+    #[test]
+    fn many_slots_run_what_settles_more_best_first() {
+        let mut portfolio = portfolio(Algorithm::AlphaBeta);
+        let elsewhere = Asking { slots: 64, is_home: false };
+        let runs: Vec<_> = (0..800)
+            .map(|_| done(&mut portfolio, elsewhere, |which| which == Algorithm::AlphaBeta))
+            .collect();
+        let of_alpha_beta = runs.iter().filter(|run| run.0 == Algorithm::AlphaBeta).count();
+        assert!((690..=710).contains(&of_alpha_beta), "{of_alpha_beta}");
+        assert!(runs.iter().all(|run| !run.1));
+    }
+
+    #[test]
+    fn alpha_beta_goes_depth_first_as_the_first_sub_search_too() {
+        let mut settings = settings(Some(FIRST));
+        settings.sub_search = Algorithm::AlphaBeta;
+        let mut portfolio = Portfolio::new(&settings);
+        assert_eq!(portfolio.choose(asking(1)), Choice { beside: None, stay: Some(STAY) });
+        assert!(portfolio.choose_best_first(1).beside.is_some());
+        settings.leases_ahead = true;
+        let mut portfolio = Portfolio::new(&settings);
+        for lease in 1..=2 {
+            let choice = portfolio.choose(asking(4));
+            assert_eq!(choice.stay, Some(STAY), "one waits for the slot of the other");
+            portfolio.note_granted(choice, LeaseId(lease));
+        }
+        assert_eq!(portfolio.choose(asking(4)).stay, None);
     }
 }

@@ -132,7 +132,8 @@ impl Solve {
         };
         self.dispatch.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         if let (Some(sub_search), Some(Purpose::Frontier(_))) = (sub_search, purpose) {
-            self.portfolio.note(sub_search, found.nodes, question.is_answered(&found.efforts));
+            let has_settled = question.is_answered(&found.efforts);
+            self.portfolio.note_done(id, sub_search, found.nodes, has_settled);
         }
         let node = match purpose {
             Some(Purpose::Recheck(number)) if !solved => {

@@ -131,6 +131,11 @@ impl Scheduler {
         self.leases.iter().map(|(&id, lease)| (id, &**lease))
     }
 
+    /// Whether a lease is held.
+    pub fn is_held(&self, id: LeaseId) -> bool {
+        self.leases.contains_key(&id)
+    }
+
     /// How many leases are held.
     pub fn held(&self) -> u64 {
         self.leases.len() as u64
@@ -165,6 +170,12 @@ impl Scheduler {
     /// All slots of the workers that take leases.
     pub fn slots(&self) -> u64 {
         self.slots
+    }
+
+    /// Of the workers that take leases, the one that has been here for the longest time.
+    pub fn first_worker(&self) -> Option<WorkerId> {
+        let takes_leases = |worker: &Worker| worker.readiness.is_ready() && worker.info.slots > 0;
+        self.workers().find(|(_, worker)| takes_leases(worker)).map(|(id, _)| id)
     }
 
     /// A worker that is connected.

@@ -11,10 +11,6 @@ use jlpns_search::{Algorithm, Initialisation, Question};
 use crate::belief::{BeliefSettings, Confirm};
 use crate::positions::AskedPosition;
 
-/// How far the tree stays with what it selected before for jobs of alpha-beta. From 8 on the jobs of one slot together
-/// create no more nodes than one search over all; with 1 they create up to twice as many (`docs/tuning.md`).
-const STAY: f64 = 8.0;
-
 /// A second sub-search, whose jobs run beside those of the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beside {
@@ -152,13 +148,6 @@ impl SolveSettings {
     /// How the jobs size their second level.
     pub(super) fn growth(&self) -> Growth {
         self.growth.unwrap_or(Growth::of(self.sub_search))
-    }
-
-    /// Within what the tree stays with what it selected before: for jobs of alpha-beta alone. What they have solved is
-    /// in the table, and of the rest they leave nothing, so the next one is to go on where the last one ended, as
-    /// one search over all would. Other searches leave effort numbers, which say where it is better to go.
-    pub(super) fn stay(&self) -> Option<f64> {
-        (self.sub_search == Algorithm::AlphaBeta && self.beside.is_none()).then_some(STAY)
     }
 
     pub(super) fn graph(&self) -> GraphSettings {

@@ -50,14 +50,16 @@ pub struct SettingsFlags {
     #[arg(env = "JLPNS_MOVES")]
     pub moves: String,
 
-    /// The search that jobs run. alpha-beta is the fastest on most boards of Connect Four, pds on those that the first
-    /// player loses and on Woodpush
-    #[arg(long, value_name = "NAME", default_value = "pds", env = "JLPNS_SUB_SEARCH")]
+    /// The search that jobs run [default: pds, with alpha-beta beside it in games that know which moves look best, such
+    /// as Connect Four]. alpha-beta alone is the fastest on most boards of Connect Four, pds alone on those that the
+    /// first player loses
+    #[arg(long, value_name = "NAME", env = "JLPNS_SUB_SEARCH")]
     #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
-    sub_search: Algorithm,
+    sub_search: Option<Algorithm>,
 
-    /// A second search, whose jobs run beside those of --sub-search on the same tree: the more of them, the more
-    /// positions they settle. alpha-beta is good on boards of Connect Four that end in a draw
+    /// A second search, whose jobs run beside those of --sub-search on the same tree. With alpha-beta as one of the two,
+    /// one slot goes depth first with it, or a single slot half of the time; otherwise the more jobs of a search, the
+    /// more positions they settle
     #[arg(long, value_name = "NAME", env = "JLPNS_BESIDE")]
     #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
     beside: Option<Algorithm>,
@@ -147,11 +149,24 @@ impl SettingsFlags {
 
     /// Checks that `--beside` names another search than `--sub-search`.
     pub fn check_sub_searches(&self) -> Result<(), CommandError> {
-        if self.beside == Some(self.sub_search) {
+        let first = self.sub_search();
+        if self.beside == Some(first) {
             let reason = "that is what --sub-search runs already; name another search";
-            return Err(CommandError::bad_value("--beside", self.sub_search.name(), reason));
+            return Err(CommandError::bad_value("--beside", first.name(), reason));
         }
         Ok(())
+    }
+
+    /// The search that is named, or the one that suits any game.
+    fn sub_search(&self) -> Algorithm {
+        self.sub_search.unwrap_or(Algorithm::Pds)
+    }
+
+    /// The second search that is named; where neither is, alpha-beta in games that it suits.
+    fn beside(&self, spec: &GameSpec) -> Option<Algorithm> {
+        let is_asked_for = self.sub_search.is_some() || self.beside.is_some();
+        let suits = !is_asked_for && self.knowledge && spec.orders_moves();
+        self.beside.or(suits.then_some(Algorithm::AlphaBeta))
     }
 
     /// Whether a game is named.
@@ -166,16 +181,17 @@ impl SettingsFlags {
 
     /// The same of any game, for the value of its start.
     pub fn of_game(&self, spec: GameSpec, memory: u64) -> SolveSettings {
+        let first = self.sub_search();
         SolveSettings {
-            sub_search: self.sub_search,
-            beside: self.beside.map(|sub_search| self.second(sub_search)),
+            sub_search: first,
+            beside: self.beside(&spec).map(|second| self.second(first, second)),
             initialisation: self.init,
             knowledge: self.knowledge,
-            growth: Some(self.constants.growth(self.sub_search)),
+            growth: Some(self.constants.growth(first)),
             epsilon: self.constants.epsilon,
             merge: self.store == Store::Graph,
             selection: self.selection,
-            job_nodes: self.job_nodes.unwrap_or(default_job_nodes(self.sub_search)),
+            job_nodes: self.job_nodes.unwrap_or(default_job_nodes(first)),
             most_jobs_a_second: self
                 .jobs_a_second
                 .or(self.job_nodes.is_none().then_some(MOST_JOBS_A_SECOND)),
@@ -193,9 +209,9 @@ impl SettingsFlags {
 
     /// A sub-search beside the first. Jobs of all searches take about as long by default, so their sizes tell how
     /// fast they are.
-    fn second(&self, sub_search: Algorithm) -> Beside {
+    fn second(&self, first: Algorithm, sub_search: Algorithm) -> Beside {
         let nodes = |sub_search| default_job_nodes(sub_search) as f64;
-        let speed = nodes(sub_search) / nodes(self.sub_search);
+        let speed = nodes(sub_search) / nodes(first);
         Beside { sub_search, growth: self.constants.growth(sub_search), speed }
     }
 }

@@ -459,6 +459,10 @@ impl<B: Bitboard> Game for Connect4<B> {
         by_height!(self.weigh_lines(*position, moves));
     }
 
+    fn orders_moves(&self) -> bool {
+        true
+    }
+
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {
         let name = text.bytes().next()?;
         let column = COLUMN_NAMES.iter().position(|&n| n == name)? as u32;
