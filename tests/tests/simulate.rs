@@ -59,8 +59,10 @@ fn the_single_slot_comes_first_and_each_run_has_the_documented_keys() {
 
 #[test]
 fn several_seeds_are_told_as_means() {
-    let each = ["7", "8"].map(|seed| simulate(&["--workers", "4", "--seed", seed]));
-    let both = simulate(&["--workers", "4", "--seed", "7", "--seeds", "2"]);
+    // PDS has jobs for four workers.
+    let pds = ["--sub-search", "pds", "--workers", "4"];
+    let each = ["7", "8"].map(|seed| simulate(&[&pds[..], &["--seed", seed]].concat()));
+    let both = simulate(&[&pds[..], &["--seed", "7", "--seeds", "2"]].concat());
     assert_eq!((&both["seed"], &both["seeds"]), (&7.into(), &2.into()));
     let seconds = |found: &Value| found["runs"][1]["seconds"].as_f64().expect("seconds");
     let mean = (seconds(&each[0]) + seconds(&each[1])) / 2.0;
@@ -71,16 +73,20 @@ fn several_seeds_are_told_as_means() {
 
 #[test]
 fn one_virtual_slot_does_the_very_jobs_of_a_real_one() {
-    let args =
-        ["solve", "connect4:4x4", "--slots", "1", "--memory", "128MiB", "--job-nodes", "500"];
-    for beside in [&[][..], &["--beside", "alpha-beta"]] {
-        let real = run(jlpns(args).args(beside).args(["--output", "json"]), LIMIT).json();
+    // The default has turns enough here, of alpha-beta and of PDS.
+    let of_5x5 = ["connect4:5x5", "--job-nodes", "200", "--output", "json"];
+    for searches in [&[][..], &["--sub-search", "pds"], &["--beside", "dfpn"]] {
+        let real = ["solve", "--slots", "1", "--memory", "128MiB"];
+        let real = run(jlpns(real).args(of_5x5).args(searches), LIMIT).json();
         // In one process there is no way, and no lease ahead.
-        let flags = [&["--workers", "1", "--latency", "0ms"], beside].concat();
-        let single = &simulate(&flags)["runs"][0];
+        let memory = ["--table-memory", "64MiB", "--tree-memory", "64MiB"];
+        let virtually = ["simulate", "--rate", "1000000", "--workers", "1", "--latency", "0ms"];
+        let ended = run(jlpns(virtually).args(memory).args(of_5x5).args(searches), LIMIT);
+        let single = &ended.json()["runs"][0];
         for (ours, theirs) in [("jobs", "jobs"), ("nodes", "nodes"), ("tree_nodes", "peak_nodes")] {
-            assert_eq!(single[ours], real[theirs], "{beside:?}, {ours}: {single} and {real}");
+            assert_eq!(single[ours], real[theirs], "{searches:?}, {ours}: {single} and {real}");
         }
+        assert!(single["jobs"].as_u64() > Some(60), "{searches:?}: {single}");
     }
 }
 

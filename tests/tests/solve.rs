@@ -60,6 +60,21 @@ fn jobs_of_alpha_beta_create_about_as_many_nodes_as_one_search() {
     assert!(solve * 2 < search * 3, "{solve} nodes by jobs, {search} by one search");
 }
 
+/// Alpha-beta alone creates 81 million nodes on the first board, and PDS alone expands 10.7 million on the second.
+#[test]
+fn what_is_run_by_itself_does_without_most_work_of_the_worse_search() {
+    for (spec, value, most) in
+        [("connect4:6x8", "loss", 20_000_000), ("connect4:7x5", "draw", 9_000_000)]
+    {
+        let ended = run(&mut jlpns(["solve", spec, "--slots", "1", "--output", "json"]), LIMIT);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let found = ended.json();
+        assert_eq!(found["value"], value, "{spec}");
+        let nodes = found["nodes"].as_u64().expect("a number");
+        assert!(nodes < most, "{spec}: {nodes}");
+    }
+}
+
 #[test]
 fn every_selection_and_store_finds_the_value() {
     for selection in ["locking", "virtual-win", "virtual-loss"] {
@@ -113,12 +128,18 @@ fn the_algorithm_is_what_was_run() {
         let text = |key: &str| json[key].as_str().map(str::to_owned);
         (text("algorithm").expect("an algorithm"), text("sub_search"))
     };
-    let pds = Some("pds".to_owned());
+    let jobs =
+        |algorithm: &str, sub_search: &str| (algorithm.to_owned(), Some(sub_search.to_owned()));
     assert_eq!(told(&["search", "connect4:3x4", "--algorithm", "pds"]), ("pds".to_owned(), None));
     let solve = ["solve", "connect4:3x4"];
-    assert_eq!(told(&solve), ("job-level-gpns".to_owned(), pds.clone()));
-    let goal = [&solve[..], &["--goal", ">=draw"]].concat();
-    assert_eq!(told(&goal), ("job-level-pns".to_owned(), pds));
+    let with = |flags: &[&'static str]| [&solve[..], flags].concat();
+    assert_eq!(told(&solve), jobs("job-level-gpns", "pds and alpha-beta"));
+    assert_eq!(told(&with(&["--goal", ">=draw"])), jobs("job-level-pns", "pds and alpha-beta"));
+    assert_eq!(told(&with(&["--sub-search", "pds"])), jobs("job-level-gpns", "pds"));
+    assert_eq!(told(&with(&["--beside", "dfpn"])), jobs("job-level-gpns", "pds and dfpn"));
+    // What alpha-beta needs to know there, nobody says here.
+    assert_eq!(told(&with(&["--knowledge", "false"])), jobs("job-level-gpns", "pds"));
+    assert_eq!(told(&["solve", "woodpush:6"]), jobs("job-level-gpns", "pds"));
 }
 
 #[test]

@@ -13,7 +13,10 @@ const LONG: [(&[&str], &str); 4] = [
     (&["search", "connect4:7x6", "--algorithm", "pns", "--max-nodes", "5000000"], "root"),
     (&["search", "connect4:6x5", "--algorithm", "dfpn", "--max-nodes", "5000000"], "root"),
     (&["solve", "connect4:6x5", "--slots", "1", "--sub-search", "pn2"], "out on"),
-    (&["simulate", "connect4:6x5", "--workers", "1", "--rate", "1000000"], "virtual seconds, "),
+    (
+        &["simulate", "connect4:6x5", "--workers", "1", "--rate", "1000000", "--sub-search", "pn2"],
+        "virtual seconds, ",
+    ),
 ];
 
 /// The lines of a screen with this text.

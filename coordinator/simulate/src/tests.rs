@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use jlpns_games::spec::{GameSpec, position_after};
 use jlpns_games::{Outcome, with_game};
-use jlpns_search::search::Observer;
+use jlpns_search::search::{Growth, Observer};
 use jlpns_search::searcher::Searching;
 use jlpns_search::sub_search::SubSearches;
 use jlpns_search::{Algorithm, Findings, Job};
-use jlpns_solve::SolveSettings;
+use jlpns_solve::{Beside, SolveSettings};
 use proptest::prelude::*;
 
 use super::rate::first_job;
@@ -112,10 +112,16 @@ proptest! {
         ]),
         workers in 1..200u32,
         memory in prop::sample::select(vec![1 << 14, 1 << 24]),
+        goes_depth_first_too: bool,
         seed: u64,
     ) {
         let mut simulation = simulation(spec, sub_search, 300);
         simulation.seed = seed;
+        simulation.settings.beside = goes_depth_first_too.then_some(Beside {
+            sub_search: Algorithm::AlphaBeta,
+            growth: Growth::of(Algorithm::AlphaBeta),
+            speed: 1.0,
+        });
         // The smaller one is full soon, and what is given up then must be the same too.
         simulation.settings.memory = memory;
         let again = || run(&simulation, cluster(workers, 2));

@@ -325,18 +325,28 @@ proptest! {
             Algorithm::Pns, Algorithm::Pn2, Algorithm::Gpns2, Algorithm::GpnsPn2, Algorithm::DfPn,
             Algorithm::PdsPn, Algorithm::AlphaBeta,
         ]),
+        second in prop::sample::select(vec![
+            None, Some(Algorithm::AlphaBeta), Some(Algorithm::AlphaBeta), Some(Algorithm::Pds),
+        ]),
         selection in prop::sample::select(vec![
             Selection::Locking, Selection::VirtualWin, Selection::VirtualLoss,
         ]),
         merge: bool,
+        knowledge: bool,
         memory in prop::sample::select(vec![1 << 24, 3_000]),
         seed in any::<u64>(),
     ) {
         let mut settings = settings(spec, moves, None);
         settings.goal = goal.map(|goal: u8| Goal::AtLeast(Outcome(goal)));
         settings.sub_search = sub_search;
+        settings.beside = second.filter(|&second| second != sub_search).map(|sub_search| Beside {
+            sub_search,
+            growth: Growth::of(sub_search),
+            speed: 1.0,
+        });
         settings.selection = selection;
         settings.merge = merge;
+        settings.knowledge = knowledge;
         settings.memory = memory;
         let rng = StdRng::seed_from_u64(seed);
         check_cluster(settings, rng);

@@ -54,6 +54,10 @@ pub struct Counts {
     pub slowed: AtomicU64,
     /// Pieces that got stuck in a connection that hangs.
     pub stuck: AtomicU64,
+    /// Bytes carried to the target.
+    pub bytes_there: AtomicU64,
+    /// Bytes carried back.
+    pub bytes_back: AtomicU64,
 }
 
 /// A proxy on a port of its own.
@@ -212,19 +216,21 @@ impl Inner {
         sky.open.push(Link { number, ..link });
         drop(sky);
         self.counts.connected.fetch_add(1, Ordering::Relaxed);
+        let counted: [fn(&Counts) -> &AtomicU64; 2] =
+            [|counts| &counts.bytes_there, |counts| &counts.bytes_back];
         let pairs = [(near.try_clone()?, far.try_clone()?), (far, near)];
-        for (from, to) in pairs {
+        for ((from, to), carried) in pairs.into_iter().zip(counted) {
             let inner = self.clone();
             thread::spawn(move || {
-                inner.pump(number, from, to);
+                inner.pump(number, from, to, carried(&inner.counts));
                 inner.close(number);
             });
         }
         Ok(())
     }
 
-    /// Carries bytes one way until the connection ends.
-    fn pump(&self, number: u64, mut from: TcpStream, mut to: TcpStream) {
+    /// Carries bytes one way until the connection ends, and counts them.
+    fn pump(&self, number: u64, mut from: TcpStream, mut to: TcpStream, carried: &AtomicU64) {
         let mut bytes = [0; 4096];
         let mut pieces: u64 = 0;
         loop {
@@ -236,6 +242,7 @@ impl Inner {
             if !self.weather(number, length, pieces) || to.write_all(&bytes[..length]).is_err() {
                 return;
             }
+            carried.fetch_add(length as u64, Ordering::Relaxed);
         }
     }
 
