@@ -4,8 +4,8 @@
 //! search: more than one of its jobs at a time would be beside its way. So where alpha-beta is one of two
 //! sub-searches, one job of it is out at a time, depth first, always with the same worker, whose table has what it
 //! needs. All other slots select best first. A single slot does the one and the other by turns, which get longer
-//! the longer the solve takes: each has half of the work, so neither can cost more than about twice what it would
-//! take alone, and what one has solved the other has in its table.
+//! the longer the solve takes: each has half of the work, so neither can cost more than about twice the work that it
+//! would take alone, and what one has solved the other has in its table.
 //!
 //! Which of two sub-searches a best-first job runs is decided by what they settle: the one that settles more, and now
 //! and then the other, so that it is seen when that changes. What counts is how many frontier nodes a sub-search
