@@ -9,7 +9,7 @@ use super::affinity::Affinity;
 use super::belief::MachineId;
 use super::losses::Losses;
 use super::out::{NodesOut, Out};
-use super::portfolio::{Asking, Choice, Portfolio};
+use super::portfolio::{Choice, Portfolio};
 use super::scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack, Worker};
 use super::seals::Seals;
 use super::top_level::{MostProving, NodeRef, TopLevel};
@@ -115,15 +115,14 @@ impl Dispatch {
         let next = self.scheduler.open_workers().next()?;
         let slots = self.scheduler.slots();
         let is_home = self.scheduler.first_worker() == Some(next);
-        let choice = portfolio.choose(Asking { slots, is_home });
-        let best_first = portfolio.choose_best_first(slots);
-        if choice != best_first
+        if let Some(choice) = portfolio.choose_depth_first(slots, is_home)
             && let Some((selected, worker)) = self.pair_off(tree, choice.stay, Some(next))
         {
             return Some((selected, worker, choice));
         }
-        let (selected, worker) = self.pair_off(tree, best_first.stay, None)?;
-        Some((selected, worker, best_first))
+        let choice = portfolio.choose(slots);
+        let (selected, worker) = self.pair_off(tree, choice.stay, None)?;
+        Some((selected, worker, choice))
     }
 
     /// An open worker of another name than the one that lost the node's last lease.

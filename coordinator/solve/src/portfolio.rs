@@ -41,15 +41,6 @@ pub struct Choice {
     pub stay: Option<f64>,
 }
 
-/// Who asks for a job.
-#[derive(Clone, Copy, Debug)]
-pub struct Asking {
-    /// The slots of all workers.
-    pub slots: u64,
-    /// Whether it is the worker that searches depth first.
-    pub is_home: bool,
-}
-
 /// What the jobs of one sub-search have cost and settled, the late ones above all.
 #[derive(Clone, Copy, Debug, Default)]
 struct Yield {
@@ -121,19 +112,16 @@ impl Portfolio {
         }
     }
 
-    /// What the next job is to be, best of all.
-    pub fn choose(&mut self, asking: Asking) -> Choice {
-        if let Some(depth_first) = &mut self.depth_first
-            && depth_first.is_next(asking)
-        {
-            let beside = self.beside.filter(|_| depth_first.is_second);
-            return Choice { beside, stay: Some(STAY) };
-        }
-        self.choose_best_first(asking.slots)
+    /// A job of the search that goes depth first beside the others, if it is to have the next one: with so many slots of
+    /// all workers, and for the worker whose table it needs or for another.
+    pub fn choose_depth_first(&mut self, slots: u64, is_home: bool) -> Option<Choice> {
+        let depth_first = self.depth_first.as_mut()?;
+        let beside = self.beside.filter(|_| depth_first.is_second);
+        depth_first.is_next(slots, is_home).then_some(Choice { beside, stay: Some(STAY) })
     }
 
-    /// What it is to be where the way of [`Portfolio::choose`] leads to no node.
-    pub fn choose_best_first(&self, slots: u64) -> Choice {
+    /// Any other job.
+    pub fn choose(&self, slots: u64) -> Choice {
         let runs_second = match &self.depth_first {
             // Half of all is depth first; the other half is for the other sub-search.
             Some(depth_first) if slots <= 2 => !depth_first.is_second,
@@ -175,8 +163,8 @@ impl Portfolio {
         let full = if is_second { beside.nodes(self.job_nodes) } else { self.job_nodes };
         let full_jobs = nodes as f64 / full as f64;
         if let Some(depth_first) = &mut self.depth_first {
-            if depth_first.out.contains(&lease) {
-                depth_first.out.retain(|&out| out != lease);
+            if let Some(place) = depth_first.out.iter().position(|&out| out == lease) {
+                depth_first.out.swap_remove(place);
                 depth_first.done += full_jobs;
                 return;
             }
@@ -194,14 +182,14 @@ impl Portfolio {
 
 impl DepthFirst {
     /// Whether the next job is to be one of its own.
-    fn is_next(&mut self, asking: Asking) -> bool {
-        if asking.slots <= 1 {
+    fn is_next(&mut self, slots: u64, is_home: bool) -> bool {
+        if slots <= 1 {
             let ahead = self.done - self.done_best_first;
             let most = TURN.0 + TURN.1 * (self.done + self.done_best_first);
             self.has_turn = if self.has_turn { ahead <= most } else { -ahead > most };
             return self.has_turn;
         }
-        asking.is_home && self.out.len() < self.most_out
+        is_home && self.out.len() < self.most_out
     }
 }
 
@@ -230,17 +218,19 @@ mod tests {
         Portfolio::new(&settings(Some(second)))
     }
 
-    fn asking(slots: u64) -> Asking {
-        Asking { slots, is_home: true }
+    /// What the next job is to be for the worker that searches depth first, if it is `at_home`, or for another.
+    fn chosen(portfolio: &mut Portfolio, slots: u64, at_home: bool) -> Choice {
+        let depth_first = portfolio.choose_depth_first(slots, at_home);
+        depth_first.unwrap_or_else(|| portfolio.choose(slots))
     }
 
     /// Gives out a job and has it come back at once; what it ran, and whether it went depth first.
     fn done(
         portfolio: &mut Portfolio,
-        asking: Asking,
+        (slots, at_home): (u64, bool),
         settles: impl Fn(Algorithm) -> bool,
     ) -> (Algorithm, bool) {
-        let choice = portfolio.choose(asking);
+        let choice = chosen(portfolio, slots, at_home);
         let sub_search = choice.beside.map_or(FIRST, |beside| beside.sub_search);
         let nodes = choice.beside.map_or(100, |beside| beside.nodes(100));
         portfolio.note_granted(choice, LeaseId(7));
@@ -250,7 +240,7 @@ mod tests {
 
     /// How many of the next jobs of a solve without alpha-beta run the second sub-search, if each ends as told.
     fn seconds(portfolio: &mut Portfolio, jobs: u32, settles: impl Fn(Algorithm) -> bool) -> u32 {
-        (0..jobs).map(|_| u32::from(done(portfolio, asking(1), &settles).0 != FIRST)).sum()
+        (0..jobs).map(|_| u32::from(done(portfolio, (1, true), &settles).0 != FIRST)).sum()
     }
 
     #[test]
@@ -272,7 +262,7 @@ mod tests {
             portfolio.note_done(LeaseId(1), FIRST, 100, true);
             portfolio.note_done(LeaseId(1), second, 250, true);
         }
-        let choice = portfolio.choose(asking(1));
+        let choice = chosen(&mut portfolio, 1, true);
         assert!(choice.beside.is_some(), "half of a full job each");
         assert_eq!(choice.stay, None);
     }
@@ -289,11 +279,11 @@ mod tests {
     fn one_sub_search_alone_does_all_jobs() {
         let mut alone = Portfolio::new(&settings(None));
         let best_first = Choice { beside: None, stay: None };
-        assert!((0..100).all(|_| alone.choose(asking(3)) == best_first));
+        assert!((0..100).all(|_| chosen(&mut alone, 3, true) == best_first));
         let alpha_beta = SolveSettings { sub_search: Algorithm::AlphaBeta, ..settings(None) };
         let depth_first = Choice { beside: None, stay: Some(STAY) };
-        assert_eq!(Portfolio::new(&alpha_beta).choose(asking(1)), depth_first);
-        assert_eq!(Portfolio::new(&alpha_beta).choose_best_first(4), depth_first);
+        assert_eq!(chosen(&mut Portfolio::new(&alpha_beta), 1, true), depth_first);
+        assert_eq!(Portfolio::new(&alpha_beta).choose(4), depth_first);
     }
 
     #[test]
@@ -303,7 +293,7 @@ mod tests {
         for _ in 0..3_000 {
             // That alpha-beta settles more is no reason to run more of it.
             let (sub_search, stays) =
-                done(&mut portfolio, asking(1), |which| which == Algorithm::AlphaBeta);
+                done(&mut portfolio, (1, true), |which| which == Algorithm::AlphaBeta);
             assert_eq!(stays, sub_search == Algorithm::AlphaBeta);
             match turns.last_mut() {
                 Some((last, jobs)) if *last == stays => *jobs += 1,
@@ -322,28 +312,26 @@ mod tests {
     #[test]
     fn of_several_slots_one_goes_depth_first() {
         let mut portfolio = portfolio(Algorithm::AlphaBeta);
-        let elsewhere = Asking { slots: 2, is_home: false };
-        assert_eq!(portfolio.choose(elsewhere), Choice { beside: None, stay: None });
-        let depth_first = portfolio.choose(asking(2));
+        assert_eq!(chosen(&mut portfolio, 2, false), Choice { beside: None, stay: None });
+        let depth_first = chosen(&mut portfolio, 2, true);
         assert_eq!((depth_first.stay, depth_first.beside.is_some()), (Some(STAY), true));
         portfolio.note_granted(depth_first, LeaseId(1));
-        assert_eq!(portfolio.choose(asking(2)).stay, None, "one of them is out");
+        assert_eq!(chosen(&mut portfolio, 2, true).stay, None, "one of them is out");
         portfolio.retain_out(|lease| lease == LeaseId(1));
-        assert_eq!(portfolio.choose(asking(2)).stay, None);
+        assert_eq!(chosen(&mut portfolio, 2, true).stay, None);
         portfolio.retain_out(|_| false);
-        assert_eq!(portfolio.choose(asking(2)), depth_first, "its lease was lost");
+        assert_eq!(chosen(&mut portfolio, 2, true), depth_first, "its lease was lost");
         portfolio.note_granted(depth_first, LeaseId(2));
         portfolio.note_done(LeaseId(2), Algorithm::AlphaBeta, 500, false);
-        assert_eq!(portfolio.choose(asking(2)), depth_first, "it is back");
-        assert_eq!(portfolio.choose_best_first(2).beside, None);
+        assert_eq!(chosen(&mut portfolio, 2, true), depth_first, "it is back");
+        assert_eq!(portfolio.choose(2).beside, None);
     }
 
     #[test]
     fn many_slots_run_what_settles_more_best_first() {
         let mut portfolio = portfolio(Algorithm::AlphaBeta);
-        let elsewhere = Asking { slots: 64, is_home: false };
         let runs: Vec<_> = (0..800)
-            .map(|_| done(&mut portfolio, elsewhere, |which| which == Algorithm::AlphaBeta))
+            .map(|_| done(&mut portfolio, (64, false), |which| which == Algorithm::AlphaBeta))
             .collect();
         let of_alpha_beta = runs.iter().filter(|run| run.0 == Algorithm::AlphaBeta).count();
         assert!((690..=710).contains(&of_alpha_beta), "{of_alpha_beta}");
@@ -355,15 +343,15 @@ mod tests {
         let mut settings = settings(Some(FIRST));
         settings.sub_search = Algorithm::AlphaBeta;
         let mut portfolio = Portfolio::new(&settings);
-        assert_eq!(portfolio.choose(asking(1)), Choice { beside: None, stay: Some(STAY) });
-        assert!(portfolio.choose_best_first(1).beside.is_some());
+        assert_eq!(chosen(&mut portfolio, 1, true), Choice { beside: None, stay: Some(STAY) });
+        assert!(portfolio.choose(1).beside.is_some());
         settings.leases_ahead = true;
         let mut portfolio = Portfolio::new(&settings);
         for lease in 1..=2 {
-            let choice = portfolio.choose(asking(4));
+            let choice = chosen(&mut portfolio, 4, true);
             assert_eq!(choice.stay, Some(STAY), "one waits for the slot of the other");
             portfolio.note_granted(choice, LeaseId(lease));
         }
-        assert_eq!(portfolio.choose(asking(4)).stay, None);
+        assert_eq!(chosen(&mut portfolio, 4, true).stay, None);
     }
 }
