@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use jlpns_search::Job;
+use jlpns_search::graph::Descent;
 
 use super::affinity::Affinity;
 use super::belief::MachineId;
@@ -71,21 +72,20 @@ impl Dispatch {
 
     /// A frontier node, marked as leased, and an open worker for it: `home`, if it is given; else of the most-proving
     /// nodes the first whose parent an open worker has searched, and the first of all if there is none. `None` if
-    /// there is no node to be selected. Where the tree stays with what it selected before, within `stay`, the first
-    /// goes out: all that comes after it may be in vain.
+    /// there is no node to be selected. Depth first the first goes out: all that comes after it may be in vain.
     fn pair_off(
         &mut self,
         tree: &mut dyn TopLevel,
-        stay: Option<f64>,
+        descent: Descent,
         home: Option<WorkerId>,
     ) -> Option<(MostProving, WorkerId)> {
         // One worker has searched everything.
-        let has_choice = self.scheduler.workers().nth(1).is_some() && stay.is_none();
+        let has_choice = self.scheduler.workers().nth(1).is_some() && descent == Descent::BestFirst;
         let most = if has_choice { CANDIDATES } else { 1 };
         let mut others: Vec<MostProving> = Vec::new();
         let mut chosen = None;
         while chosen.is_none() && others.len() < most {
-            let Some(selected) = tree.select(stay) else { break };
+            let Some(selected) = tree.select(descent) else { break };
             tree.lease(selected.node);
             let former = home.or_else(|| self.affinity.parents_worker(&selected.moves));
             let open =
@@ -116,12 +116,12 @@ impl Dispatch {
         let slots = self.scheduler.slots();
         let is_home = self.scheduler.first_worker() == Some(next);
         if let Some(choice) = portfolio.choose_depth_first(slots, is_home)
-            && let Some((selected, worker)) = self.pair_off(tree, choice.stay, Some(next))
+            && let Some((selected, worker)) = self.pair_off(tree, choice.descent, Some(next))
         {
             return Some((selected, worker, choice));
         }
         let choice = portfolio.choose(slots);
-        let (selected, worker) = self.pair_off(tree, choice.stay, None)?;
+        let (selected, worker) = self.pair_off(tree, choice.descent, None)?;
         Some((selected, worker, choice))
     }
 

@@ -1,6 +1,6 @@
 //! What the next job runs, where a solve has two sub-searches, and whether its node is taken depth first.
 //!
-//! Jobs of alpha-beta are good depth first ([`jlpns_search::graph::Graph::select_staying`]), and that is one
+//! Jobs of alpha-beta are good depth first ([`jlpns_search::graph::Graph::select_depth_first`]), and that is one
 //! search: more than one of its jobs at a time would be beside its way. So where alpha-beta is one of two
 //! sub-searches, one job of it is out at a time, depth first, always with the same worker, whose table has what it
 //! needs. All other slots select best first. A single slot does the one and the other by turns, which get longer
@@ -15,13 +15,11 @@
 //! Work is counted in nodes, not in time: one slot does the same jobs in every run.
 
 use jlpns_search::Algorithm;
+use jlpns_search::graph::Descent;
 
 use crate::ids::LeaseId;
 use crate::settings::{Beside, SolveSettings};
 
-/// Within what a depth-first descent stays with what was selected before. From 8 on the jobs of one slot together create
-/// no more nodes than one search over all; with 1 they create up to twice as many (`docs/tuning.md`).
-const STAY: f64 = 8.0;
 /// One best-first job in this number runs the sub-search that settles less.
 const TRIAL: u64 = 8;
 /// What is left of what a sub-search has done and settled, with each job that is reported after it.
@@ -37,8 +35,8 @@ const TURN: (f64, f64) = (20.0, 0.1);
 pub struct Choice {
     /// The second sub-search, if the job is to run it.
     pub beside: Option<Beside>,
-    /// Within what the tree stays with what it selected before; best first if `None`.
-    pub stay: Option<f64>,
+    /// How its node is selected.
+    pub descent: Descent,
 }
 
 /// What the jobs of one sub-search have cost and settled, the late ones above all.
@@ -73,8 +71,8 @@ struct DepthFirst {
 /// The sub-searches of a solve, and what they have settled.
 #[derive(Debug)]
 pub struct Portfolio {
-    /// Within what a solve with one sub-search stays with what it selected before.
-    stay: Option<f64>,
+    /// How nodes are selected that are not for the one search that goes depth first.
+    descent: Descent,
     /// The second sub-search, if there is one.
     beside: Option<Beside>,
     depth_first: Option<DepthFirst>,
@@ -102,7 +100,7 @@ impl Portfolio {
         };
         let is_alone = settings.beside.is_none();
         Portfolio {
-            stay: (is_first && is_alone).then_some(STAY),
+            descent: if is_first && is_alone { Descent::DepthFirst } else { Descent::BestFirst },
             beside: settings.beside,
             depth_first: (!is_alone && (is_first || is_second)).then_some(depth_first),
             job_nodes: settings.job_nodes.max(1),
@@ -117,7 +115,9 @@ impl Portfolio {
     pub fn choose_depth_first(&mut self, slots: u64, is_home: bool) -> Option<Choice> {
         let depth_first = self.depth_first.as_mut()?;
         let beside = self.beside.filter(|_| depth_first.is_second);
-        depth_first.is_next(slots, is_home).then_some(Choice { beside, stay: Some(STAY) })
+        depth_first
+            .is_next(slots, is_home)
+            .then_some(Choice { beside, descent: Descent::DepthFirst })
     }
 
     /// Any other job.
@@ -131,13 +131,15 @@ impl Portfolio {
                 second_is_better != is_trial
             }
         };
-        Choice { beside: self.beside.filter(|_| runs_second), stay: self.stay }
+        Choice { beside: self.beside.filter(|_| runs_second), descent: self.descent }
     }
 
     /// Notes the lease of a job as it was chosen.
     pub fn note_granted(&mut self, choice: Choice, lease: LeaseId) {
         match &mut self.depth_first {
-            Some(depth_first) if choice.stay.is_some() => depth_first.out.push(lease),
+            Some(depth_first) if choice.descent == Descent::DepthFirst => {
+                depth_first.out.push(lease)
+            }
             _ => self.given += 1,
         }
     }
@@ -235,7 +237,7 @@ mod tests {
         let nodes = choice.beside.map_or(100, |beside| beside.nodes(100));
         portfolio.note_granted(choice, LeaseId(7));
         portfolio.note_done(LeaseId(7), sub_search, nodes, settles(sub_search));
-        (sub_search, choice.stay.is_some())
+        (sub_search, choice.descent == Descent::DepthFirst)
     }
 
     /// How many of the next jobs of a solve without alpha-beta run the second sub-search, if each ends as told.
@@ -264,7 +266,7 @@ mod tests {
         }
         let choice = chosen(&mut portfolio, 1, true);
         assert!(choice.beside.is_some(), "half of a full job each");
-        assert_eq!(choice.stay, None);
+        assert_eq!(choice.descent, Descent::BestFirst);
     }
 
     #[test]
@@ -278,10 +280,10 @@ mod tests {
     #[test]
     fn one_sub_search_alone_does_all_jobs() {
         let mut alone = Portfolio::new(&settings(None));
-        let best_first = Choice { beside: None, stay: None };
+        let best_first = Choice { beside: None, descent: Descent::BestFirst };
         assert!((0..100).all(|_| chosen(&mut alone, 3, true) == best_first));
         let alpha_beta = SolveSettings { sub_search: Algorithm::AlphaBeta, ..settings(None) };
-        let depth_first = Choice { beside: None, stay: Some(STAY) };
+        let depth_first = Choice { beside: None, descent: Descent::DepthFirst };
         assert_eq!(chosen(&mut Portfolio::new(&alpha_beta), 1, true), depth_first);
         assert_eq!(Portfolio::new(&alpha_beta).choose(4), depth_first);
     }
@@ -312,13 +314,23 @@ mod tests {
     #[test]
     fn of_several_slots_one_goes_depth_first() {
         let mut portfolio = portfolio(Algorithm::AlphaBeta);
-        assert_eq!(chosen(&mut portfolio, 2, false), Choice { beside: None, stay: None });
+        assert_eq!(
+            chosen(&mut portfolio, 2, false),
+            Choice { beside: None, descent: Descent::BestFirst }
+        );
         let depth_first = chosen(&mut portfolio, 2, true);
-        assert_eq!((depth_first.stay, depth_first.beside.is_some()), (Some(STAY), true));
+        assert_eq!(
+            (depth_first.descent, depth_first.beside.is_some()),
+            (Descent::DepthFirst, true)
+        );
         portfolio.note_granted(depth_first, LeaseId(1));
-        assert_eq!(chosen(&mut portfolio, 2, true).stay, None, "one of them is out");
+        assert_eq!(
+            chosen(&mut portfolio, 2, true).descent,
+            Descent::BestFirst,
+            "one of them is out"
+        );
         portfolio.retain_out(|lease| lease == LeaseId(1));
-        assert_eq!(chosen(&mut portfolio, 2, true).stay, None);
+        assert_eq!(chosen(&mut portfolio, 2, true).descent, Descent::BestFirst);
         portfolio.retain_out(|_| false);
         assert_eq!(chosen(&mut portfolio, 2, true), depth_first, "its lease was lost");
         portfolio.note_granted(depth_first, LeaseId(2));
@@ -343,15 +355,18 @@ mod tests {
         let mut settings = settings(Some(FIRST));
         settings.sub_search = Algorithm::AlphaBeta;
         let mut portfolio = Portfolio::new(&settings);
-        assert_eq!(chosen(&mut portfolio, 1, true), Choice { beside: None, stay: Some(STAY) });
+        assert_eq!(
+            chosen(&mut portfolio, 1, true),
+            Choice { beside: None, descent: Descent::DepthFirst }
+        );
         assert!(portfolio.choose(1).beside.is_some());
         settings.leases_ahead = true;
         let mut portfolio = Portfolio::new(&settings);
         for lease in 1..=2 {
             let choice = chosen(&mut portfolio, 4, true);
-            assert_eq!(choice.stay, Some(STAY), "one waits for the slot of the other");
+            assert_eq!(choice.descent, Descent::DepthFirst, "one waits for the slot of the other");
             portfolio.note_granted(choice, LeaseId(lease));
         }
-        assert_eq!(chosen(&mut portfolio, 4, true).stay, None);
+        assert_eq!(chosen(&mut portfolio, 4, true).descent, Descent::BestFirst);
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use jlpns_games::spec::{GameSpec, position_after};
 use jlpns_games::{Bounds, Game, Goal, Move, Outcome, OutcomeScale, Threshold, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
-use jlpns_search::graph::{NodeId, PartialDump};
+use jlpns_search::graph::{Descent, NodeId, PartialDump};
 use jlpns_search::{ChildFindings, EffortPair, Findings, Question, SolvedPosition};
 
 use crate::belief::{Basis, Claims, Confirm, Identity, Open};
@@ -429,7 +429,7 @@ impl TopLevel for Positions {
         }
     }
 
-    fn select(&mut self, _epsilon: Option<f64>) -> Option<MostProving> {
+    fn select(&mut self, _descent: Descent) -> Option<MostProving> {
         let &(_, _, index) = self.waiting.first()?;
         let position = &self.all[index as usize];
         Some(MostProving {

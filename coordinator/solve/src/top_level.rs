@@ -4,7 +4,7 @@ use jlpns_games::spec::{GameSpec, MoveError, position_after};
 use jlpns_games::{Game, Move, Threshold, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::efforts::Width;
-use jlpns_search::graph::{DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
+use jlpns_search::graph::{Descent, DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
 use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
 
 use crate::belief::{Basis, Claims, Confirm, Proofs};
@@ -71,9 +71,9 @@ pub trait TopLevel: Send {
     fn efforts_after(&self, moves: &[Move]) -> Option<&[EffortPair]>;
     /// The size of the tree.
     fn size(&self) -> TreeSize;
-    /// Selects a most-proving frontier node that is not leased. With an epsilon it stays with what was selected
-    /// before, while that is within 1 + epsilon of the most proving.
-    fn select(&mut self, epsilon: Option<f64>) -> Option<MostProving>;
+    /// Selects a most-proving frontier node that is not leased. Depth first it stays with what was selected
+    /// before until that is solved.
+    fn select(&mut self, descent: Descent) -> Option<MostProving>;
     /// Marks a selected node as leased.
     fn lease(&mut self, node: NodeRef);
     /// Takes that mark away.
@@ -250,10 +250,10 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         }
     }
 
-    fn select(&mut self, epsilon: Option<f64>) -> Option<MostProving> {
-        let (id, index) = match epsilon {
-            Some(epsilon) => self.graph.select_staying(epsilon)?,
-            None => self.graph.select()?,
+    fn select(&mut self, descent: Descent) -> Option<MostProving> {
+        let (id, index) = match descent {
+            Descent::BestFirst => self.graph.select()?,
+            Descent::DepthFirst => self.graph.select_depth_first()?,
         };
         let first = self.graph.question().thresholds().0;
         let moves = [&self.prefix, self.graph.path_moves()].concat();

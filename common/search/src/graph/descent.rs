@@ -1,5 +1,7 @@
 //! The way from the root to a most-proving frontier node, and back.
 
+use std::cmp::Reverse;
+
 use jlpns_games::{Game, MoveList};
 
 use crate::effort::Effort;
@@ -7,37 +9,37 @@ use crate::efforts::{ThresholdSet, Width, for_player};
 use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 
+/// How the next frontier node is selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descent {
+    /// By effort numbers: the most-proving node ([`Graph::select`]).
+    BestFirst,
+    /// In the game's order, one child after the other ([`Graph::select_depth_first`]).
+    DepthFirst,
+}
+
 impl<G: Game, W: Width> Graph<G, W> {
     /// Descends to a most-proving frontier node that is not leased, and makes it the current one.
     /// The index is that of the threshold for which it is most proving. `None` if the graph is
     /// solved, or if nothing can be selected before a lease comes back.
     pub fn select(&mut self) -> Option<(NodeId, usize)> {
         let threshold = self.open_threshold()?;
-        if std::mem::take(&mut self.path_stays) {
+        if std::mem::take(&mut self.path_is_depth_first) {
             self.ascend_to(0);
         }
         self.descend_to_leaf(threshold, |graph, node| graph.most_proving_child(node, threshold))
     }
 
-    /// As [`Graph::select`], but stays at each node with the child that the last such descent took while its effort is
-    /// within 1 + `epsilon` of the least, and with the root's threshold likewise: df-pn's 1 + epsilon rule (Pawlewicz
-    /// and Lew 2007) for a best-first search. With a large epsilon the graph is searched depth first, as a sub-search
-    /// wants it that leaves nothing for the next job of what it has not solved.
-    pub fn select_staying(&mut self, epsilon: f64) -> Option<(NodeId, usize)> {
-        let most = 1.0 + epsilon;
-        let threshold = self.threshold_to_stay_with(most)?;
+    /// Selects as one alpha-beta over the whole graph would: at each node the first child in the game's own order
+    /// ([`Game::promises`]) that is open, for one threshold of the root after the other. Effort numbers, which
+    /// other sub-searches may leave in the graph meanwhile, do not lead it astray. It is for a sub-search that leaves
+    /// nothing for its next job of what it has not solved.
+    pub fn select_depth_first(&mut self) -> Option<(NodeId, usize)> {
+        let threshold = self.threshold_to_stay_with()?;
         // The way from the root is that of another rule, or of what was locked then.
         self.ascend_to(0);
-        self.path_stays = true;
-        // Of thresholds that are worked on for want of anything else the next descent need not know.
-        let stays = self.stays_with == Some(threshold);
-        self.descend_to_leaf(threshold, |graph, node| {
-            if stays {
-                graph.child_to_stay_with(node, threshold, most)
-            } else {
-                graph.most_proving_child(node, threshold)
-            }
-        })
+        self.path_is_depth_first = true;
+        self.descend_to_leaf(threshold, |graph, node| graph.child_in_order(node, threshold))
     }
 
     /// Goes on from the current node to the children that are chosen, to a frontier node that is not leased.
@@ -75,29 +77,36 @@ impl<G: Game, W: Width> Graph<G, W> {
         best
     }
 
-    /// The child that the last descent took while its effort is at most `most` times the least, else the most-proving
-    /// one, which the next descents stay with. One that is locked is come back to when it is not.
-    fn child_to_stay_with(
-        &mut self,
-        node: NodeId,
-        threshold: usize,
-        most: f64,
-    ) -> Option<(NodeId, usize)> {
-        let best @ (child, index) = self.most_proving_child(node, threshold)?;
+    /// The first child in the game's order that is open; while that is locked, the most-proving one.
+    fn child_in_order(&mut self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
+        let most_proving = self.most_proving_child(node, threshold)?;
+        let first = self.first_in_order(node, threshold).unwrap_or(most_proving);
+        let is_locked = self.locks.get(first.0).has(threshold);
+        Some(if is_locked { most_proving } else { first })
+    }
+
+    /// Whether the player to move at `node` may still get what the threshold asks by going to `child`.
+    fn is_open_at(&self, node: NodeId, child: NodeId, threshold: usize) -> bool {
         let player = self.nodes.player(node);
-        let wanted = |child| for_player(player, self.nodes.pair(child, threshold)).0;
-        let least = wanted(child);
-        let taken = self.nodes.taken(node);
-        let taken = taken.and_then(|place| Some((self.nodes.children(node).nth(place)?, place)));
-        let stays = |&(child, _): &(NodeId, usize)| wanted(child).is_within(most, least);
-        match taken.filter(stays) {
-            Some((child, _)) if self.locks.get(child).has(threshold) => Some(best),
-            Some(taken) => Some(taken),
-            None => {
-                self.nodes.take(node, index);
-                Some(best)
-            }
-        }
+        !for_player(player, self.nodes.pair(child, threshold)).0.is_infinite()
+    }
+
+    /// The open child of the current node whose move looks best to the game.
+    fn first_in_order(&mut self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
+        let mut position = self.position.clone();
+        let moves = self.expansion(node, &position);
+        let mut promises = self.words(&mut position, &moves).promises;
+        promises.sort_by_key(|&(_, promise)| Reverse(promise));
+        promises.into_iter().find_map(|(mv, _)| {
+            self.game.play(&mut position, mv);
+            let key = self.game.key(&position);
+            self.game.undo(&mut position, mv);
+            let mut children = self.nodes.children(node).enumerate();
+            let (index, child) = children.find(|&(_, child)| {
+                self.nodes.key(child) == key && self.is_open_at(node, child, threshold)
+            })?;
+            Some((child, index))
+        })
     }
 
     /// Plays the move that leads from the current node to `child`, the one at `index` among its

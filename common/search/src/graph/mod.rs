@@ -46,6 +46,7 @@ mod tests;
 
 use std::collections::HashMap;
 
+pub use descent::Descent;
 pub use dump::{DumpError, PartialDump};
 use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList};
@@ -123,8 +124,8 @@ pub struct Graph<G: Game, W: Width> {
     path: Vec<NodeId>,
     /// The moves played along the path.
     path_moves: Vec<Move>,
-    /// Whether the path is that of a descent that stayed with what was selected before.
-    path_stays: bool,
+    /// Whether the path is that of a depth-first descent.
+    path_is_depth_first: bool,
     /// The root's threshold that such descents stay with.
     stays_with: Option<usize>,
     /// The position at the end of the path.
@@ -171,7 +172,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             root,
             path: vec![root],
             path_moves: Vec::new(),
-            path_stays: false,
+            path_is_depth_first: false,
             stays_with: None,
             position,
             worklist: Worklist::default(),

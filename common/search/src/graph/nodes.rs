@@ -21,15 +21,9 @@ pub(super) struct Node {
     /// Moves from the root, on the way that the node was first reached by.
     pub depth: u16,
     pub(super) flags: u8,
-    /// The child that the last descent took, as its place among the children; of those that nobody took or whose
-    /// place is larger, [`NOT_TAKEN`].
-    taken: u8,
 }
 
 const _: () = assert!(size_of::<Node>() == 12);
-
-/// No child was taken.
-const NOT_TAKEN: u8 = u8::MAX;
 
 const MAX_TO_MOVE: u8 = 1;
 const LEASED: u8 = 2;
@@ -248,7 +242,7 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Nodes<K, W> {
     /// Adds a node without edges; its numbers are still to be set.
     pub fn add(&mut self, key: K, player: Player, depth: u16) -> NodeId {
         let flags = if player == Player::Max { MAX_TO_MOVE } else { 0 };
-        let node = Node { first_edge: NONE, parent: NONE, depth, flags, taken: NOT_TAKEN };
+        let node = Node { first_edge: NONE, parent: NONE, depth, flags };
         let id = if self.free_nodes == NONE {
             self.nodes.push(node);
             self.keys.push(key);
@@ -267,19 +261,6 @@ impl<K: Copy + Eq + std::hash::Hash, W: Width> Nodes<K, W> {
         self.live += 1;
         self.peak = self.peak.max(self.live);
         id
-    }
-
-    /// The place of the child that the last descent took from a node, if it is known.
-    #[inline]
-    pub fn taken(&self, id: NodeId) -> Option<usize> {
-        let taken = self.node(id).taken;
-        (taken != NOT_TAKEN).then_some(usize::from(taken))
-    }
-
-    /// Notes the place of the child that a descent takes.
-    #[inline]
-    pub fn take(&mut self, id: NodeId, place: usize) {
-        self.node_mut(id).taken = u8::try_from(place).unwrap_or(NOT_TAKEN);
     }
 
     /// Links a node without children to its children, of which there is one at least.

@@ -15,17 +15,18 @@ use crate::job::ChildFindings;
 /// How much the game's word weighs beside the numbers of a report.
 const WEIGHT: u64 = 8;
 
+/// What the game says of some moves.
+pub(super) struct Words {
+    /// How many answers there are to each, as a number of effort.
+    resistances: SmallVec<[u32; 16]>,
+    /// How good each looks to the player who makes it.
+    pub(super) promises: SmallVec<[(Move, i32); 16]>,
+}
+
 impl<G: Game, W: Width> Graph<G, W> {
-    /// What a sub-search found out about the children of the node at `position`, with what the game says of
-    /// them added to the numbers that are open. `moves` are those of the node's expansion.
-    pub(super) fn ranked(
-        &self,
-        position: &mut G::Position,
-        moves: &[Move],
-        found: &[ChildFindings],
-    ) -> Vec<ChildFindings> {
-        let mut resistances: SmallVec<[u32; 16]> = SmallVec::new();
-        let mut promises: SmallVec<[(Move, i32); 16]> = SmallVec::new();
+    /// What the game says of these moves at `position`; without knowledge, how many legal answers there are.
+    pub(super) fn words(&self, position: &mut G::Position, moves: &[Move]) -> Words {
+        let mut words = Words { resistances: SmallVec::new(), promises: SmallVec::new() };
         for &mv in moves {
             self.game.play(position, mv);
             let (resistance, promise) = if self.settings.knowledge {
@@ -35,12 +36,24 @@ impl<G: Game, W: Width> Graph<G, W> {
                 (self.game.mobility(position), 0)
             };
             self.game.undo(position, mv);
-            resistances.push(resistance);
-            promises.push((mv, promise));
+            words.resistances.push(resistance);
+            words.promises.push((mv, promise));
         }
         if self.settings.knowledge {
-            self.game.promises(position, &mut promises);
+            self.game.promises(position, &mut words.promises);
         }
+        words
+    }
+
+    /// What a sub-search found out about the children of the node at `position`, with what the game says of
+    /// them added to the numbers that are open. `moves` are those of the node's expansion.
+    pub(super) fn ranked(
+        &self,
+        position: &mut G::Position,
+        moves: &[Move],
+        found: &[ChildFindings],
+    ) -> Vec<ChildFindings> {
+        let Words { resistances, promises } = self.words(position, moves);
         let opponent = self.game.to_move(position).opponent();
         let with_the_games_word = |found: &ChildFindings| {
             let mut child = found.clone();

@@ -14,10 +14,10 @@ use crate::with_width;
 #[path = "../../tests/searches/many_outcomes/coins.rs"]
 #[expect(dead_code, reason = "its specs are for tests of whole solves")]
 mod coins;
+mod depth_first;
 mod dump;
 mod full;
 mod ranks;
-mod staying;
 
 use coins::Coins;
 
@@ -94,10 +94,9 @@ fn solve_with_leases<G: Game, W: Width>(
     let mut choices = choices.iter().copied().cycle();
     while !graph.is_solved() {
         while out.len() < slots
-            && let Some((node, _)) = match choices.next().unwrap_or(0) % 3 {
+            && let Some((node, _)) = match choices.next().unwrap_or(0) % 2 {
                 0 => graph.select(),
-                1 => graph.select_staying(0.5),
-                _ => graph.select_staying(8.0),
+                _ => graph.select_depth_first(),
             }
         {
             let position = graph.position().clone();

@@ -15,6 +15,10 @@ use crate::graph::{Graph, NodeId};
 /// The effort numbers of one node, kept aside.
 pub(super) type Pairs = SmallVec<[EffortPair; 4]>;
 
+/// A depth-first descent leaves the root's threshold when it takes so many times the effort of another: of many outcomes
+/// one may be much harder to decide than those that say as much.
+const STAY: f64 = 9.0;
+
 /// How many nodes of one depth may have room kept for them: what is counted as the graph's memory
 /// is without it.
 const SPARE: usize = 1 << 10;
@@ -94,12 +98,12 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.unlocked_threshold(attracting)
     }
 
-    /// The same; the one that was attracting stays so while it is open and takes at most `most` times the effort.
-    pub(super) fn threshold_to_stay_with(&mut self, most: f64) -> Option<usize> {
+    /// The same; the one that was attracting stays so while it is open and takes at most [`STAY`] times the effort.
+    pub(super) fn threshold_to_stay_with(&mut self) -> Option<usize> {
         let root = self.root_efforts();
         let attracting = attracting_threshold(self.nodes.player(self.root), root)?;
         let effort = |index: usize| root[index].proof.plus(root[index].disproof);
-        let stays = |&before: &usize| effort(before).is_within(most, effort(attracting));
+        let stays = |&before: &usize| effort(before).is_within(STAY, effort(attracting));
         let attracting = self.stays_with.filter(stays).unwrap_or(attracting);
         self.stays_with = Some(attracting);
         self.unlocked_threshold(attracting)
