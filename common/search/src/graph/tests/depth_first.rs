@@ -33,23 +33,31 @@ fn depth_first(graph: &mut Graph<Connect4<u64>, One>) -> usize {
     column(graph, selected)
 }
 
-/// Has a child of the root take other numbers, as a job that is given up would, or one that is refuted.
-fn set(graph: &mut Graph<Connect4<u64>, One>, column: usize, pair: EffortPair) {
+/// Has a child of the root take another proof number, as a job that is given up would.
+fn set(graph: &mut Graph<Connect4<u64>, One>, column: usize, proof: u64) {
     let child = graph.children(graph.root())[column];
     graph.lease(child);
+    let pair = EffortPair { proof: Effort::finite(proof), disproof: Effort::ONE };
     graph.refresh(child, 0, &[pair]);
     graph.give_back(child);
 }
 
-fn open(proof: u64) -> EffortPair {
-    EffortPair { proof: Effort::finite(proof), disproof: Effort::ONE }
+/// Has a child of the root be refuted.
+fn refute(graph: &mut Graph<Connect4<u64>, One>, column: usize) {
+    let child = graph.children(graph.root())[column];
+    let game = Connect4::<u64>::new(7, 6).unwrap();
+    let mut position = game.start();
+    game.play(&mut position, Move(column as u16));
+    let efforts = vec![EffortPair::solved(false)];
+    let found = Findings { efforts, children: Vec::new(), nodes: 1, most_proving_move: None };
+    assert!(graph.fold(child, &mut position, 0, &found));
 }
 
 #[test]
 fn a_descent_goes_in_the_games_order_and_stays_until_its_child_is_solved() {
     let mut graph = expanded([2, 9, 9, 9, 9, 1, 9]);
     assert_eq!(depth_first(&mut graph), 3, "most lines cross the centre");
-    set(&mut graph, 3, open(1_000_000));
+    set(&mut graph, 3, 1_000_000);
     assert_eq!(depth_first(&mut graph), 3, "whatever effort it takes");
     let best_first = graph.select();
     assert_eq!(column(&graph, best_first), 5);
@@ -59,7 +67,7 @@ fn a_descent_goes_in_the_games_order_and_stays_until_its_child_is_solved() {
         let next = depth_first(&mut graph);
         assert_eq!(depth_first(&mut graph), next);
         order.push(next);
-        set(&mut graph, next, EffortPair::solved(false));
+        refute(&mut graph, next);
     }
     assert_eq!(order, [3, 2, 4, 1, 5, 0, 6]);
 }
@@ -74,10 +82,10 @@ fn a_child_whose_job_is_out_is_come_back_to() {
     graph.give_back(child);
     assert_eq!(depth_first(&mut graph), 3, "not the one that was a way out");
     graph.lease(child);
-    set(&mut graph, 5, open(20));
+    set(&mut graph, 5, 20);
     assert_eq!(depth_first(&mut graph), 4);
     graph.give_back(child);
-    set(&mut graph, 3, EffortPair::solved(false));
+    refute(&mut graph, 3);
     assert_eq!(depth_first(&mut graph), 2);
 }
 
