@@ -40,6 +40,7 @@ use std::hash::Hash;
 
 use last_moves::LastMoves;
 use num_traits::PrimInt;
+pub use potential::Weights;
 use threats::{Tactics, lowest};
 
 use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
@@ -123,6 +124,7 @@ pub struct Connect4<B> {
     /// How outcomes are told apart by the move on which the game ends, if they are.
     last_moves: Option<LastMoves>,
     rules: Rules,
+    weights: Weights,
 }
 
 /// A position: the stones of the player to move, and all stones. The cells that complete lines are kept
@@ -177,6 +179,7 @@ impl<B: Bitboard> Connect4<B> {
             scale: OutcomeScale::named(["loss", "draw", "win"]),
             last_moves: None,
             rules: Rules::default(),
+            weights: Weights::default(),
         };
         for column in 0..width {
             game.bottom_row = game.bottom_row | game.cell(column, 0);
@@ -203,6 +206,12 @@ impl<B: Bitboard> Connect4<B> {
     #[must_use]
     pub fn with_rules(self, rules: Rules) -> Connect4<B> {
         Connect4 { rules, ..self }
+    }
+
+    /// The same game with another opinion of which moves look best.
+    #[must_use]
+    pub fn with_weights(self, weights: Weights) -> Connect4<B> {
+        Connect4 { weights, ..self }
     }
 
     /// The number of columns.

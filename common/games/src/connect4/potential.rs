@@ -8,19 +8,47 @@
 use crate::Move;
 use crate::connect4::{Bitboard, Connect4, Stones, line_starts};
 
-/// A useful threat.
-const USEFUL: i32 = 21;
-/// What it is worth more right above a cell that can be played, and two cells above one.
-const NEXT: i32 = 63;
-const AFTER_NEXT: i32 = 14;
-/// A line through the cell: the more there are, the nearer is the cell to the centre.
-const LINE: i32 = 3;
-/// A line that has no stone of the opponent's, or none of one's own.
-const OPEN: i32 = 3;
-/// An open line in which there is a stone of one's own.
-const BEGUN: i32 = 8;
-/// A reply that does not lose at once.
-const REPLY: i32 = -5;
+/// What counts for a move, and how much. Whatever the weights are, values stay the same; searches take longer or
+/// shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// A useful threat.
+    pub useful: i32,
+    /// What it is worth more right above a cell that can be played.
+    pub next: i32,
+    /// What it is worth more two cells above one that can be played.
+    pub after_next: i32,
+    /// A line through the cell: the more there are, the nearer is the cell to the centre.
+    pub line: i32,
+    /// A line that has no stone of the opponent's.
+    pub own: i32,
+    /// A line that has none of one's own.
+    pub theirs: i32,
+    /// A line that has a stone of one's own, and none of the opponent's.
+    pub begun: i32,
+    /// A reply that does not lose at once.
+    pub reply: i32,
+}
+
+impl Weights {
+    /// As they were found: `common/search/examples/order.rs` looks for better ones.
+    pub const FOUND: Weights = Weights {
+        useful: 21,
+        next: 63,
+        after_next: 14,
+        line: 3,
+        own: 3,
+        theirs: 3,
+        begun: 8,
+        reply: -5,
+    };
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights::FOUND
+    }
+}
 
 /// Where the lines of four through each cell begin.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +56,8 @@ pub(super) struct Lines<B> {
     /// For each bit of a board and each direction, the first cells of the lines through it. Some may be off the board,
     /// or begin lines that leave it: no [`Windows`] has these.
     begin: Box<[[B; 4]]>,
-    /// What the lines of each cell are worth by their number.
-    worth: Box<[i32]>,
+    /// How many lines there are through each cell.
+    number: Box<[i32]>,
 }
 
 /// The first cells of the lines of each direction whose cells are all in some set.
@@ -55,8 +83,8 @@ impl<B: Bitboard> Lines<B> {
             })
             .collect();
         let lines = windows(full, up, width >= 4);
-        let worth = begin.iter().map(|begin| LINE * count(begin, |i| lines[i])).collect();
-        Lines { begin, worth }
+        let number = begin.iter().map(|begin| count(begin, |i| lines[i])).collect();
+        Lines { begin, number }
     }
 }
 
@@ -82,6 +110,7 @@ impl<B: Bitboard> Connect4<B> {
         let playable = self.playable(all);
         let ones = |cells: B| cells.count_ones() as i32;
         let wide = self.width >= 4;
+        let weights = &self.weights;
         let own = windows(self.full ^ opponent, up, wide);
         let theirs = windows(self.full ^ mover, up, wide);
         for (mv, promise) in moves {
@@ -93,13 +122,14 @@ impl<B: Bitboard> Connect4<B> {
             let replies = next & !(threats >> 1);
             let bit = cell.trailing_zeros() as usize;
             let begin = &self.lines.begin[bit];
-            *promise = USEFUL * ones(useful)
-                + NEXT * ones(useful & above)
-                + AFTER_NEXT * ones(useful & (above << 1))
-                + REPLY * ones(replies)
-                + self.lines.worth[bit]
-                + OPEN * (count(begin, |i| own[i]) + count(begin, |i| theirs[i]))
-                + BEGUN * count(begin, |i| own[i] & !theirs[i]);
+            *promise = weights.useful * ones(useful)
+                + weights.next * ones(useful & above)
+                + weights.after_next * ones(useful & (above << 1))
+                + weights.reply * ones(replies)
+                + weights.line * self.lines.number[bit]
+                + weights.own * count(begin, |i| own[i])
+                + weights.theirs * count(begin, |i| theirs[i])
+                + weights.begun * count(begin, |i| own[i] & !theirs[i]);
         }
     }
 }
@@ -112,6 +142,18 @@ mod tests {
     use crate::{Game, MoveList};
 
     type Cell = (i32, i32);
+
+    /// Weights of which none stands for another.
+    const WEIGHTS: Weights = Weights {
+        useful: 1,
+        next: 1_00,
+        after_next: 1_00_00,
+        line: 7,
+        own: 3_000,
+        theirs: 500_000,
+        begun: 20_000_000,
+        reply: -31,
+    };
 
     /// The lines of four of a board, each as its cells.
     fn lines(width: i32, height: i32) -> Vec<[Cell; 4]> {
@@ -150,21 +192,21 @@ mod tests {
             for y in filled..height {
                 let at = (x as i32, y);
                 if threatens(&after, at, true) && !threatens(columns, (at.0, y - 1), false) {
-                    promise += USEFUL;
-                    promise += if y == filled + 1 { NEXT } else { 0 };
-                    promise += if y == filled + 2 { AFTER_NEXT } else { 0 };
+                    promise += WEIGHTS.useful;
+                    promise += if y == filled + 1 { WEIGHTS.next } else { 0 };
+                    promise += if y == filled + 2 { WEIGHTS.after_next } else { 0 };
                 }
             }
             if filled < height && !threatens(&after, (x as i32, filled + 1), true) {
-                promise += REPLY;
+                promise += WEIGHTS.reply;
             }
         }
         for line in all_lines.iter().filter(|line| line.contains(&cell)) {
             let has = |owner| line.iter().any(|&c| stone(columns, c) == Some(owner));
-            promise += LINE;
-            promise += if has(false) { 0 } else { OPEN };
-            promise += if has(true) { 0 } else { OPEN };
-            promise += if has(true) && !has(false) { BEGUN } else { 0 };
+            promise += WEIGHTS.line;
+            promise += if has(false) { 0 } else { WEIGHTS.own };
+            promise += if has(true) { 0 } else { WEIGHTS.theirs };
+            promise += if has(true) && !has(false) { WEIGHTS.begun } else { 0 };
         }
         promise
     }
@@ -173,6 +215,7 @@ mod tests {
     /// too.
     fn agrees<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
         let game = Connect4::<B>::new(width, height).expect("a board that fits");
+        let game = game.with_weights(WEIGHTS);
         let (mut position, mut image) = (game.start(), game.start());
         let mut columns = vec![Vec::new(); width as usize];
         for &choice in choices {
