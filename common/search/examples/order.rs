@@ -15,7 +15,7 @@ use jlpns_games::connect4::{Connect4, Weights};
 use jlpns_search::search::{SearchSettings, search};
 use jlpns_search::{Algorithm, Initialisation, Question, TranspositionTable};
 
-/// The boards to learn from: small ones of both parities of width and height, and with each value.
+/// The boards to learn from: small ones, of both parities of width and height.
 const LEARN: &str = "6x5,7x5,5x7,6x6,8x4,5x8";
 /// The boards to judge by.
 const JUDGE: &str = "7x6,6x7,8x5,5x9,9x4";
@@ -47,17 +47,17 @@ fn main() -> Result<(), Error> {
     let (mut learn, mut judge, mut rounds) = (LEARN.to_string(), JUDGE.to_string(), 3);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let value = arguments.next().ok_or(format!("{argument} needs a value"))?;
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
-            "--learn" => learn = value,
-            "--judge" => judge = value,
-            "--rounds" => rounds = value.parse()?,
+            "--learn" => learn = value()?,
+            "--judge" => judge = value()?,
+            "--rounds" => rounds = value()?.parse()?,
             other => return Err(format!("'{other}' is none of --learn, --judge, --rounds").into()),
         }
     }
     let (learn, judge) = (boards(&learn)?, boards(&judge)?);
     let mut known = BTreeMap::new();
-    let mut best = (Weights::FOUND, 1.0);
+    let mut best = (Weights::default(), 1.0);
     for round in 1..=rounds {
         let before = best;
         for (name, weight) in WEIGHTS {
@@ -116,7 +116,7 @@ fn boards(list: &str) -> Result<Vec<Board>, Error> {
     let board = |name: &str| {
         let (width, height) = name.split_once('x').ok_or("write a board as 7x6")?;
         let game = Connect4::new(width.parse()?, height.parse()?)?;
-        let before = expanded(&game, Weights::FOUND)?;
+        let before = expanded(&game, Weights::default())?;
         Ok(Board { name: name.to_string(), game, before })
     };
     list.split(',').map(board).collect()

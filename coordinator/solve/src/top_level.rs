@@ -71,8 +71,8 @@ pub trait TopLevel: Send {
     fn efforts_after(&self, moves: &[Move]) -> Option<&[EffortPair]>;
     /// The size of the tree.
     fn size(&self) -> TreeSize;
-    /// Selects a most-proving frontier node that is not leased. Depth first it stays with what was selected
-    /// before until that is solved.
+    /// Selects a frontier node that is not leased: best first the most-proving one, depth first the first open one in
+    /// the game's order.
     fn select(&mut self, descent: Descent) -> Option<MostProving>;
     /// Marks a selected node as leased.
     fn lease(&mut self, node: NodeRef);

@@ -124,6 +124,7 @@ pub struct Connect4<B> {
     /// How outcomes are told apart by the move on which the game ends, if they are.
     last_moves: Option<LastMoves>,
     rules: Rules,
+    /// What makes a move look good.
     weights: Weights,
 }
 

@@ -30,23 +30,19 @@ pub struct Weights {
     pub reply: i32,
 }
 
-impl Weights {
-    /// As they were found: `common/search/examples/order.rs` looks for better ones.
-    pub const FOUND: Weights = Weights {
-        useful: 21,
-        next: 63,
-        after_next: 14,
-        line: 3,
-        own: 3,
-        theirs: 3,
-        begun: 8,
-        reply: -5,
-    };
-}
-
 impl Default for Weights {
+    /// Those in use; `common/search/examples/order.rs` looks for better ones.
     fn default() -> Weights {
-        Weights::FOUND
+        Weights {
+            useful: 21,
+            next: 63,
+            after_next: 14,
+            line: 3,
+            own: 3,
+            theirs: 3,
+            begun: 8,
+            reply: -5,
+        }
     }
 }
 
@@ -146,8 +142,8 @@ mod tests {
     /// Weights of which none stands for another.
     const WEIGHTS: Weights = Weights {
         useful: 1,
-        next: 1_00,
-        after_next: 1_00_00,
+        next: 100,
+        after_next: 10_000,
         line: 7,
         own: 3_000,
         theirs: 500_000,

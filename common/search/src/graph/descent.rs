@@ -46,7 +46,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     fn descend_to_leaf(
         &mut self,
         threshold: usize,
-        choose: impl Fn(&mut Self, NodeId) -> Option<(NodeId, usize)>,
+        choose: impl Fn(&Self, NodeId) -> Option<(NodeId, usize)>,
     ) -> Option<(NodeId, usize)> {
         loop {
             let node = *self.path.last()?;
@@ -78,21 +78,18 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// The first child in the game's order that is open; while that is locked, the most-proving one.
-    fn child_in_order(&mut self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
-        let most_proving = self.most_proving_child(node, threshold)?;
-        let first = self.first_in_order(node, threshold).unwrap_or(most_proving);
-        let is_locked = self.locks.get(first.0).has(threshold);
-        Some(if is_locked { most_proving } else { first })
+    fn child_in_order(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
+        let first = self.first_in_order(node, threshold);
+        let free = first.filter(|&(child, _)| !self.locks.get(child).has(threshold));
+        free.or_else(|| self.most_proving_child(node, threshold))
     }
 
-    /// Whether the player to move at `node` may still get what the threshold asks by going to `child`.
-    fn is_open_at(&self, node: NodeId, child: NodeId, threshold: usize) -> bool {
+    /// Of the children of `node`, the current one, by which the player to move may still get what the threshold asks,
+    /// the one whose move looks best to the game.
+    fn first_in_order(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
         let player = self.nodes.player(node);
-        !for_player(player, self.nodes.pair(child, threshold)).0.is_infinite()
-    }
-
-    /// The open child of the current node whose move looks best to the game.
-    fn first_in_order(&mut self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
+        let is_open =
+            |child: NodeId| !for_player(player, self.nodes.pair(child, threshold)).0.is_infinite();
         let mut position = self.position.clone();
         let moves = self.expansion(node, &position);
         let mut promises = self.words(&mut position, &moves).promises;
@@ -102,9 +99,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             let key = self.game.key(&position);
             self.game.undo(&mut position, mv);
             let mut children = self.nodes.children(node).enumerate();
-            let (index, child) = children.find(|&(_, child)| {
-                self.nodes.key(child) == key && self.is_open_at(node, child, threshold)
-            })?;
+            let (index, child) =
+                children.find(|&(_, child)| self.nodes.key(child) == key && is_open(child))?;
             Some((child, index))
         })
     }

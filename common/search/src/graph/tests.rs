@@ -79,7 +79,7 @@ impl<G: Game, W: Width> Graph<G, W> {
 }
 
 /// Solves with up to `slots` nodes leased at a time, given back in an order that `choices` says,
-/// and some of them without having been searched. Some descents stay with what was selected before, others do not.
+/// and some of them without having been searched. Some descents are depth first, others best first.
 fn solve_with_leases<G: Game, W: Width>(
     game: &G,
     position: &G::Position,
