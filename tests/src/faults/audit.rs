@@ -81,7 +81,8 @@ impl Audit {
             |lease: u64| self.ended.iter().any(|&(first, last)| (first..=last).contains(&lease));
         let promised = book.promised();
         let unrecorded = promised.difference(&self.leases);
-        let lost: Vec<_> = unrecorded.filter(|&&lease| !in_snapshot(lease)).collect();
-        assert!(lost.is_empty(), "acknowledged, but not in the journal: leases {lost:?}");
+        let lost = unrecorded.filter(|&&lease| !in_snapshot(lease));
+        let lost: Vec<_> = lost.map(|&lease| book.entry(lease)).collect();
+        assert!(lost.is_empty(), "acknowledged, but not in the journal: {lost:#?}");
     }
 }
