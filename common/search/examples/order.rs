@@ -4,6 +4,7 @@
 //! ```text
 //! cargo run --release -p jlpns-search --example order
 //! cargo run --release -p jlpns-search --example order -- --learn 6x5,7x5 --judge 7x6 --rounds 1
+//! cargo run --release -p jlpns-search --example order -- --start 51,63,18,3,4,1,8,-16 --rounds 0
 //! ```
 //!
 //! Expanded positions are the same on every machine, so the same boards give the same weights.
@@ -45,6 +46,7 @@ struct Board {
 
 fn main() -> Result<(), Error> {
     let (mut learn, mut judge, mut rounds) = (LEARN.to_string(), JUDGE.to_string(), 3);
+    let mut start = Weights::default();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
@@ -52,12 +54,17 @@ fn main() -> Result<(), Error> {
             "--learn" => learn = value()?,
             "--judge" => judge = value()?,
             "--rounds" => rounds = value()?.parse()?,
-            other => return Err(format!("'{other}' is none of --learn, --judge, --rounds").into()),
+            "--start" => start = weights(&value()?)?,
+            other => {
+                let known = "--learn, --judge, --rounds, --start";
+                return Err(format!("'{other}' is none of {known}").into());
+            }
         }
     }
     let (learn, judge) = (boards(&learn)?, boards(&judge)?);
     let mut known = BTreeMap::new();
-    let mut best = (Weights::default(), 1.0);
+    let mut best = (start, cost(&learn, start)?);
+    println!("at first: {:.4} of the positions with {:?}", best.1, best.0);
     for round in 1..=rounds {
         let before = best;
         for (name, weight) in WEIGHTS {
@@ -110,6 +117,20 @@ fn climb(
         }
     }
     Ok(())
+}
+
+/// Weights, in the order of [`WEIGHTS`].
+fn weights(list: &str) -> Result<Weights, Error> {
+    let numbers: Vec<i32> = list.split(',').map(str::parse).collect::<Result<_, _>>()?;
+    if numbers.len() != WEIGHTS.len() {
+        let names = WEIGHTS.map(|(name, _)| name).join(",");
+        return Err(format!("write the weights as {names}").into());
+    }
+    let mut weights = Weights::default();
+    for ((_, weight), number) in WEIGHTS.iter().zip(numbers) {
+        *weight(&mut weights) = number;
+    }
+    Ok(weights)
 }
 
 fn boards(list: &str) -> Result<Vec<Board>, Error> {
