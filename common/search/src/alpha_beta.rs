@@ -158,8 +158,8 @@ impl<G: Game> Path<'_, G, Prospect> {
     /// order.
     #[inline]
     fn order(&mut self, first: usize) {
-        let promises = self.promises(first, |seen| seen.promise);
-        for (index, &(_, promise)) in (first..).zip(&promises) {
+        self.weigh(first, |seen| seen.promise);
+        for (index, &(_, promise)) in (first..).zip(&self.promised) {
             let mut child = self.children[index];
             child.estimate.promise = promise;
             let mut at = index;

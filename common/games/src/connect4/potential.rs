@@ -34,14 +34,14 @@ impl Default for Weights {
     /// Those in use; `common/search/examples/order.rs` looks for better ones.
     fn default() -> Weights {
         Weights {
-            useful: 21,
-            next: 63,
-            after_next: 14,
+            useful: 29,
+            next: 36,
+            after_next: 20,
             line: 3,
-            own: 3,
-            theirs: 3,
-            begun: 8,
-            reply: -5,
+            own: 2,
+            theirs: 1,
+            begun: 7,
+            reply: -16,
         }
     }
 }
@@ -88,7 +88,9 @@ impl<B: Bitboard> Lines<B> {
 /// may be too long to be shifted by.
 #[inline(always)]
 fn windows<B: Bitboard>(cells: B, up: usize, wide: bool) -> Windows<B> {
-    directions(up).map(|step| if wide || step == 1 { line_starts(cells, step) } else { B::zero() })
+    let [upright, level, falling, rising] = directions(up);
+    let along = |step| if wide { line_starts(cells, step) } else { B::zero() };
+    [line_starts(cells, upright), along(level), along(falling), along(rising)]
 }
 
 /// How many of the lines that begin in `begin` are among those that `of` has for each direction.

@@ -29,7 +29,6 @@ pub(crate) use children::{Child, Estimate, Seen, Setting};
 use jlpns_games::{Game, Move, MoveList, Player};
 use line::{Line, Mark};
 pub(crate) use numbers::{Numbers, own};
-use smallvec::SmallVec;
 
 use crate::EffortPair;
 use crate::watch::Watch;
@@ -58,6 +57,8 @@ pub(crate) struct Path<'a, G: Game, E, N = ()> {
     line: Line<G>,
     /// The moves of the node that was entered last.
     pub moves: MoveList,
+    /// The moves that were weighed last, with what they promise.
+    pub promised: Vec<(Move, i32)>,
     /// Nodes created so far.
     pub nodes: u64,
     /// Nodes expanded so far, without the root.
@@ -90,6 +91,7 @@ impl<'a, G: Game, E: Estimate, N> Path<'a, G, E, N> {
             children: Vec::new(),
             line: Line::new(start.clone()),
             moves: MoveList::new(),
+            promised: Vec::new(),
             nodes: 0,
             descents: 0,
             has_progressed: false,
@@ -153,18 +155,17 @@ impl<'a, G: Game, E: Estimate, N> Path<'a, G, E, N> {
         self.line.survey(&self.setting, mv)
     }
 
-    /// How promising the moves to the children from `first` on are: as they are seen, unless the game is asked for
-    /// what it knows and looks closer. The present node must have been entered right now, or be the root that
-    /// is not open yet.
+    /// Puts into [`Path::promised`] how promising the moves to the children from `first` on are: as they are seen, unless
+    /// the game is asked for what it knows and looks closer. The present node must have been entered right now, or be
+    /// the root that is not open yet.
     #[inline]
-    pub fn promises(&self, first: usize, seen: impl Fn(&E) -> i32) -> SmallVec<[(Move, i32); 16]> {
+    pub fn weigh(&mut self, first: usize, seen: impl Fn(&E) -> i32) {
         let children = self.children[first..].iter();
-        let mut promises: SmallVec<_> =
-            children.map(|child| (child.mv, seen(&child.estimate))).collect();
+        self.promised.clear();
+        self.promised.extend(children.map(|child| (child.mv, seen(&child.estimate))));
         if self.setting.knowledge {
-            self.setting.game.promises(&self.line.position, &mut promises);
+            self.setting.game.promises(&self.line.position, &mut self.promised);
         }
-        promises
     }
 
     /// Goes on to a child of the present node. Its relevant moves are in [`Path::moves`], its

@@ -123,12 +123,12 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
     /// Raises the effort of children that were never searched, for the player to move, by how promising they are.
     #[inline]
     fn rank(&mut self, first: usize) {
-        let promises = self.promises(first, |_| 0);
+        self.weigh(first, |_| 0);
         let player = self.top().player;
-        for (child, &(_, promise)) in self.children[first..].iter_mut().zip(&promises) {
+        for (child, &(_, promise)) in self.children[first..].iter_mut().zip(&self.promised) {
             if !child.estimate.known {
                 let (own, other) = for_player(player, child.estimate.pair);
-                let own = own.plus(Effort::finite(rank_effort(&promises, promise)));
+                let own = own.plus(Effort::finite(rank_effort(&self.promised, promise)));
                 child.estimate.pair = pair_of(player, own, other);
             }
         }
