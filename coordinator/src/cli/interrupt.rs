@@ -6,12 +6,13 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::warn;
 
@@ -27,6 +28,7 @@ const ONE_SIGNAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     asked: Asked,
+    presses: Presses,
     /// What the first Ctrl-C is answered with, if that alone does not stop the run.
     warning: Option<String>,
 }
@@ -49,13 +51,37 @@ impl Asked {
     }
 }
 
+/// The times that Ctrl-C was pressed while that alone does not stop the run. They are kept until somebody answers them:
+/// one that comes while nobody listens is not lost.
+#[derive(Clone, Debug, Default)]
+struct Presses {
+    heard: Arc<watch::Sender<u64>>,
+    answered: Arc<AtomicU64>,
+}
+
+impl Presses {
+    fn note(&self) {
+        self.heard.send_modify(|presses| *presses += 1);
+    }
+
+    /// Waits for one that nobody has answered, and answers all that there are.
+    async fn next(&self) {
+        let mut heard = self.heard.subscribe();
+        let is_new = |presses: &u64| *presses > self.answered.load(Relaxed);
+        // The sender is as old as this.
+        let presses = heard.wait_for(is_new).await.map_or(0, |presses| *presses);
+        self.answered.store(presses, Relaxed);
+    }
+}
+
 impl Interrupt {
     /// Listens for the signals from here to the end of the process. With a warning, the first
     /// Ctrl-C shows only that; SIGTERM stops the run all the same.
     pub fn listen(warning: Option<String>) -> io::Result<Interrupt> {
         let asked = Asked::default();
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
-        let (heard, warns) = (asked.clone(), warning.is_some());
+        let presses = Presses::default();
+        let (heard, pressed, warns) = (asked.clone(), presses.clone(), warning.is_some());
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 match heard.since() {
@@ -65,11 +91,11 @@ impl Interrupt {
                     }
                     Some(_) => {}
                     None if signal == SIGTERM || !warns => heard.note(),
-                    None => {}
+                    None => pressed.note(),
                 }
             }
         })?;
-        Ok(Interrupt { asked, warning })
+        Ok(Interrupt { asked, presses, warning })
     }
 
     /// The same for a run that has nothing to lose any more: the first Ctrl-C stops it.
@@ -77,17 +103,16 @@ impl Interrupt {
         Interrupt { warning: None, ..self.clone() }
     }
 
-    /// Is there when the run is to stop. Must be called within a runtime.
-    pub fn asked(&self) -> io::Result<impl Future<Output = ()> + Send + 'static + use<>> {
-        let mut interrupt = signal(SignalKind::interrupt())?;
+    /// Is there when the run is to stop.
+    pub fn asked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         // The thread that listens tells all that stops the run at once, whenever it came.
         let mut told = self.asked.0.subscribe();
-        let Interrupt { asked, mut warning } = self.clone();
-        Ok(async move {
+        let Interrupt { asked, presses, mut warning } = self.clone();
+        async move {
             let mut warned = None::<Instant>;
             loop {
                 tokio::select! {
-                    _ = interrupt.recv() => match warning.take() {
+                    () = presses.next() => match warning.take() {
                         Some(warning) => {
                             warn!("{warning}");
                             warned = Some(Instant::now());
@@ -99,11 +124,50 @@ impl Interrupt {
                 }
             }
             asked.note();
-        })
+        }
     }
 
     /// Whether the run is to stop.
     pub fn is_asked(&self) -> bool {
         self.asked.since().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn warning_once() -> Interrupt {
+        Interrupt {
+            asked: Asked::default(),
+            presses: Presses::default(),
+            warning: Some("this loses something".to_owned()),
+        }
+    }
+
+    /// Whether the run is to stop by what has come so far.
+    async fn is_to_stop(interrupt: &Interrupt) -> bool {
+        timeout(Duration::ZERO, interrupt.asked()).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_press_that_nobody_hears_is_kept_for_who_listens_next() {
+        let interrupt = warning_once();
+        assert!(!is_to_stop(&interrupt).await);
+        interrupt.presses.note();
+        assert!(is_to_stop(&interrupt.without_warning()).await);
+        assert!(interrupt.is_asked());
+    }
+
+    #[tokio::test]
+    async fn a_press_that_was_answered_with_the_warning_stops_nothing_later() {
+        let interrupt = warning_once();
+        interrupt.presses.note();
+        assert!(!is_to_stop(&interrupt).await, "the warning is the answer");
+        assert!(!is_to_stop(&interrupt.without_warning()).await);
+        interrupt.presses.note();
+        assert!(is_to_stop(&interrupt.without_warning()).await);
     }
 }

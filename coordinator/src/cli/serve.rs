@@ -196,7 +196,7 @@ fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
             directory.display(),
             read.scheme()
         );
-        let served = serve_queue(read.admission, listener, queue, interrupt.asked()?).await;
+        let served = serve_queue(read.admission, listener, queue, interrupt.asked()).await;
         drop(coordinator_file);
         served.map_err(|error| CommandError::Failed(error.into()))?;
         info!("all is in {}; the same command goes on from there", directory.display());
@@ -247,7 +247,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         let what = if had_ended { "telling the answer of" } else { "solving" };
         info!("{what} {spec}; listening on {}://{address}", read.scheme());
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
-        let served = serve_behind(read.admission, listener, driver, interrupt.asked()?).await?;
+        let served = serve_behind(read.admission, listener, driver, interrupt.asked()).await?;
         following.abort();
         // It may be about to show a line.
         let _ = following.await;
@@ -269,7 +269,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         None => Duration::ZERO,
     };
     runtime.block_on(async {
-        let asked = interrupt.without_warning().asked()?;
+        let asked = interrupt.without_warning().asked();
         if !linger.is_zero() {
             info!("staying {} s to tell workers that come late", linger.as_secs_f64());
         }

@@ -89,7 +89,7 @@ pub fn run(flags: &SolveFlags, games: &Games) -> Result<End, CommandError> {
     let searches = searching.clone();
     let solve = runtime.block_on(async {
         let following = tokio::spawn(report::follow(driver.handle(), progress.clone()));
-        let shutdown = interrupt.asked()?;
+        let shutdown = interrupt.asked();
         let solve = solve_embedded(driver, worker, searching, shutdown).await?;
         following.abort();
         // It may be about to show a line.

@@ -40,7 +40,7 @@ impl PatienceFlags {
     ) -> Result<bool, CommandError> {
         let (total, ended) = (numbers.len() as u64, Cell::new(0_u64));
         let interrupt = Interrupt::listen(None)?;
-        let asked = interrupt.asked()?;
+        let asked = interrupt.asked();
         let mut progress = Progress::start();
         let all_ended = until_ended(queue, numbers, self.give_up_after, |entry| {
             ended.set(ended.get() + 1);
