@@ -6,14 +6,12 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tracing::warn;
 
 use super::terminal;
@@ -28,7 +26,9 @@ const ONE_SIGNAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     asked: Asked,
-    presses: Presses,
+    /// Ctrl-C where that alone does not stop the run: kept until somebody answers it, so one that comes while nobody
+    /// listens is not lost.
+    pressed: Arc<Notify>,
     /// What the first Ctrl-C is answered with, if that alone does not stop the run.
     warning: Option<String>,
 }
@@ -51,37 +51,14 @@ impl Asked {
     }
 }
 
-/// The times that Ctrl-C was pressed while that alone does not stop the run. They are kept until somebody answers them:
-/// one that comes while nobody listens is not lost.
-#[derive(Clone, Debug, Default)]
-struct Presses {
-    heard: Arc<watch::Sender<u64>>,
-    answered: Arc<AtomicU64>,
-}
-
-impl Presses {
-    fn note(&self) {
-        self.heard.send_modify(|presses| *presses += 1);
-    }
-
-    /// Waits for one that nobody has answered, and answers all that there are.
-    async fn next(&self) {
-        let mut heard = self.heard.subscribe();
-        let is_new = |presses: &u64| *presses > self.answered.load(Relaxed);
-        // The sender is as old as this.
-        let presses = heard.wait_for(is_new).await.map_or(0, |presses| *presses);
-        self.answered.store(presses, Relaxed);
-    }
-}
-
 impl Interrupt {
     /// Listens for the signals from here to the end of the process. With a warning, the first
     /// Ctrl-C shows only that; SIGTERM stops the run all the same.
     pub fn listen(warning: Option<String>) -> io::Result<Interrupt> {
         let asked = Asked::default();
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
-        let presses = Presses::default();
-        let (heard, pressed, warns) = (asked.clone(), presses.clone(), warning.is_some());
+        let pressed = Arc::new(Notify::new());
+        let (heard, press, warns) = (asked.clone(), pressed.clone(), warning.is_some());
         thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in signals.forever() {
                 match heard.since() {
@@ -91,11 +68,11 @@ impl Interrupt {
                     }
                     Some(_) => {}
                     None if signal == SIGTERM || !warns => heard.note(),
-                    None => pressed.note(),
+                    None => press.notify_one(),
                 }
             }
         })?;
-        Ok(Interrupt { asked, presses, warning })
+        Ok(Interrupt { asked, pressed, warning })
     }
 
     /// The same for a run that has nothing to lose any more: the first Ctrl-C stops it.
@@ -107,12 +84,12 @@ impl Interrupt {
     pub fn asked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         // The thread that listens tells all that stops the run at once, whenever it came.
         let mut told = self.asked.0.subscribe();
-        let Interrupt { asked, presses, mut warning } = self.clone();
+        let Interrupt { asked, pressed, mut warning } = self.clone();
         async move {
             let mut warned = None::<Instant>;
             loop {
                 tokio::select! {
-                    () = presses.next() => match warning.take() {
+                    () = pressed.notified() => match warning.take() {
                         Some(warning) => {
                             warn!("{warning}");
                             warned = Some(Instant::now());
@@ -142,7 +119,7 @@ mod tests {
     fn warning_once() -> Interrupt {
         Interrupt {
             asked: Asked::default(),
-            presses: Presses::default(),
+            pressed: Arc::default(),
             warning: Some("this loses something".to_owned()),
         }
     }
@@ -156,7 +133,7 @@ mod tests {
     async fn a_press_that_nobody_hears_is_kept_for_who_listens_next() {
         let interrupt = warning_once();
         assert!(!is_to_stop(&interrupt).await);
-        interrupt.presses.note();
+        interrupt.pressed.notify_one();
         assert!(is_to_stop(&interrupt.without_warning()).await);
         assert!(interrupt.is_asked());
     }
@@ -164,10 +141,10 @@ mod tests {
     #[tokio::test]
     async fn a_press_that_was_answered_with_the_warning_stops_nothing_later() {
         let interrupt = warning_once();
-        interrupt.presses.note();
+        interrupt.pressed.notify_one();
         assert!(!is_to_stop(&interrupt).await, "the warning is the answer");
         assert!(!is_to_stop(&interrupt.without_warning()).await);
-        interrupt.presses.note();
+        interrupt.pressed.notify_one();
         assert!(is_to_stop(&interrupt.without_warning()).await);
     }
 }

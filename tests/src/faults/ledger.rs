@@ -68,11 +68,10 @@ impl Ledger {
         let Some(FromWorker::Batch(batch)) = &message.kind else { return };
         let mut book = self.book();
         book.withdrawn.extend(batch.declines.iter().map(|decline| decline.lease_id));
-        let efforts =
-            |report: &v1::Report| report.findings.as_ref().map(|found| found.efforts.clone());
-        let answers =
-            |report: &&v1::Report| efforts(report).is_some_and(|found| found.contains(&0));
-        let unanswered = batch.reports.iter().filter(|report| !answers(report));
+        let answers = |report: &v1::Report| {
+            report.findings.as_ref().is_some_and(|found| found.efforts.contains(&0))
+        };
+        let unanswered = batch.reports.iter().filter(|&report| !answers(report));
         book.unanswered.extend(unanswered.map(|report| report.lease_id));
     }
 
