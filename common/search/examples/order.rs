@@ -9,7 +9,7 @@
 //!
 //! Expanded positions are the same on every machine, so the same boards give the same weights.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
 
 use jlpns_games::Game;
 use jlpns_games::connect4::{Connect4, Weights};
@@ -42,6 +42,39 @@ struct Board {
     name: String,
     game: Connect4<u64>,
     before: u64,
+    /// What weights that were tried have cost.
+    known: RefCell<Vec<(Weights, u64)>>,
+}
+
+impl Board {
+    fn new(name: &str) -> Result<Board, Error> {
+        let (width, height) = name.split_once('x').ok_or("write a board as 7x6")?;
+        let game = Connect4::new(width.parse()?, height.parse()?)?;
+        let (name, known) = (name.to_string(), RefCell::default());
+        let board = Board { name, game, before: 0, known };
+        let before = board.expanded(Weights::default())?;
+        Ok(Board { before, ..board })
+    }
+
+    /// How many positions alpha-beta expands for the value of the board.
+    fn expanded(&self, weights: Weights) -> Result<u64, Error> {
+        if let Some(&(_, cost)) = self.known.borrow().iter().find(|(tried, _)| *tried == weights) {
+            return Ok(cost);
+        }
+        let game = self.game.clone().with_weights(weights);
+        let settings = SearchSettings {
+            algorithm: Algorithm::AlphaBeta,
+            initialisation: Initialisation::Mobility,
+            memory: 256 << 20,
+            ..SearchSettings::default()
+        };
+        let table = TranspositionTable::with_bytes(settings.table_bytes())?;
+        let question = Question::Value(game.scale().bounds());
+        let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());
+        let cost = end.statistics.descents;
+        self.known.borrow_mut().push((weights, cost));
+        Ok(cost)
+    }
 }
 
 fn main() -> Result<(), Error> {
@@ -62,21 +95,12 @@ fn main() -> Result<(), Error> {
         }
     }
     let (learn, judge) = (boards(&learn)?, boards(&judge)?);
-    let mut known = BTreeMap::new();
     let mut best = (start, cost(&learn, start)?);
     println!("at first: {:.4} of the positions with {:?}", best.1, best.0);
     for round in 1..=rounds {
         let before = best;
         for (name, weight) in WEIGHTS {
-            climb(&mut best, name, weight, |weights| {
-                let key = format!("{weights:?}");
-                if let Some(&cost) = known.get(&key) {
-                    return Ok(cost);
-                }
-                let cost = cost(&learn, weights)?;
-                known.insert(key, cost);
-                Ok(cost)
-            })?;
+            climb(&mut best, name, weight, &learn)?;
         }
         println!("round {round}: {:.4} of the positions with {:?}", best.1, best.0);
         if best == before {
@@ -84,19 +108,19 @@ fn main() -> Result<(), Error> {
         }
     }
     for board in learn.iter().chain(&judge) {
-        let after = expanded(&board.game, best.0)?;
+        let after = board.expanded(best.0)?;
         let ratio = after as f64 / board.before as f64;
         println!("{}: {} positions, then {after} ({ratio:.3})", board.name, board.before);
     }
     Ok(())
 }
 
-/// Tries the weight by steps that halve, both ways, and keeps what costs less.
+/// Tries the weight by steps that halve, both ways, and keeps what costs less on these boards.
 fn climb(
     best: &mut (Weights, f64),
     name: &str,
     weight: fn(&mut Weights) -> &mut i32,
-    mut cost: impl FnMut(Weights) -> Result<f64, Error>,
+    boards: &[Board],
 ) -> Result<(), Error> {
     let size = weight(&mut best.0.clone()).abs();
     let mut step = (size / 2).max(2);
@@ -105,7 +129,7 @@ fn climb(
         for change in [step, -step] {
             let mut weights = best.0;
             *weight(&mut weights) += change;
-            let found = cost(weights)?;
+            let found = cost(boards, weights)?;
             if found < best.1 {
                 println!("{name} {}: {found:.4}", weight(&mut weights));
                 (*best, has_improved) = ((weights, found), true);
@@ -134,35 +158,14 @@ fn weights(list: &str) -> Result<Weights, Error> {
 }
 
 fn boards(list: &str) -> Result<Vec<Board>, Error> {
-    let board = |name: &str| {
-        let (width, height) = name.split_once('x').ok_or("write a board as 7x6")?;
-        let game = Connect4::new(width.parse()?, height.parse()?)?;
-        let before = expanded(&game, Weights::default())?;
-        Ok(Board { name: name.to_string(), game, before })
-    };
-    list.split(',').map(board).collect()
+    list.split(',').map(Board::new).collect()
 }
 
 /// What the boards cost with these weights, as the geometric mean of multiples of what they cost before.
 fn cost(boards: &[Board], weights: Weights) -> Result<f64, Error> {
     let mut logarithms = 0.0;
     for board in boards {
-        logarithms += (expanded(&board.game, weights)? as f64 / board.before as f64).ln();
+        logarithms += (board.expanded(weights)? as f64 / board.before as f64).ln();
     }
     Ok((logarithms / boards.len() as f64).exp())
-}
-
-/// How many positions alpha-beta expands for the value of the board.
-fn expanded(game: &Connect4<u64>, weights: Weights) -> Result<u64, Error> {
-    let game = game.clone().with_weights(weights);
-    let settings = SearchSettings {
-        algorithm: Algorithm::AlphaBeta,
-        initialisation: Initialisation::Mobility,
-        memory: 256 << 20,
-        ..SearchSettings::default()
-    };
-    let table = TranspositionTable::with_bytes(settings.table_bytes())?;
-    let question = Question::Value(game.scale().bounds());
-    let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());
-    Ok(end.statistics.descents)
 }
