@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use jlpns_search::Job;
-use jlpns_search::graph::Descent;
 
 use super::affinity::Affinity;
 use super::belief::MachineId;
 use super::losses::Losses;
 use super::out::{NodesOut, Out};
-use super::portfolio::{Choice, Portfolio};
+use super::portfolio::{Choice, Descent, Portfolio};
 use super::scheduler::{Lease, LeaseTerms, Purpose, Scheduler, TakenBack, Worker};
 use super::seals::Seals;
+use super::subtrees::Subtrees;
 use super::top_level::{MostProving, NodeRef, TopLevel};
 use super::{Action, LeaseId, Solve, WorkerId, job_size};
 
@@ -26,6 +26,7 @@ pub struct Dispatch {
     pub losses: Losses,
     pub affinity: Affinity,
     pub seals: Seals,
+    pub subtrees: Subtrees,
     /// How often a worker sends a partial report on a long job.
     report_interval: Duration,
 }
@@ -39,6 +40,7 @@ impl Dispatch {
             losses: Losses::default(),
             affinity: Affinity::default(),
             seals: Seals::new(first_lease),
+            subtrees: Subtrees::default(),
             report_interval,
         }
     }
@@ -70,24 +72,19 @@ impl Dispatch {
         });
     }
 
-    /// A frontier node, marked as leased, and an open worker for it: `home`, if it is given; else of the most-proving
-    /// nodes the first whose parent an open worker has searched, and the first of all if there is none. `None` if
-    /// there is no node to be selected. Depth first the first goes out: all that comes after it may be in vain.
-    fn pair_off(
-        &mut self,
-        tree: &mut dyn TopLevel,
-        descent: Descent,
-        home: Option<WorkerId>,
-    ) -> Option<(MostProving, WorkerId)> {
+    /// The most-proving frontier node, marked as leased, and an open worker for it: of several nodes the first whose
+    /// parent an open worker has searched, and the first of all if there is none. `None` if there is no node to be
+    /// selected.
+    fn pair_off(&mut self, tree: &mut dyn TopLevel) -> Option<(MostProving, WorkerId)> {
         // One worker has searched everything.
-        let has_choice = self.scheduler.workers().nth(1).is_some() && descent == Descent::BestFirst;
+        let has_choice = self.scheduler.workers().nth(1).is_some();
         let most = if has_choice { CANDIDATES } else { 1 };
         let mut others: Vec<MostProving> = Vec::new();
         let mut chosen = None;
         while chosen.is_none() && others.len() < most {
-            let Some(selected) = tree.select(descent) else { break };
+            let Some(selected) = tree.select() else { break };
             tree.lease(selected.node);
-            let former = home.or_else(|| self.affinity.parents_worker(&selected.moves));
+            let former = self.affinity.parents_worker(&selected.moves);
             let open =
                 |id: &WorkerId| self.scheduler.worker(*id).is_some_and(Worker::can_take_a_lease);
             match former.filter(open) {
@@ -106,6 +103,23 @@ impl Dispatch {
         Some((selected, worker))
     }
 
+    /// The next frontier node of what an open worker searches depth first, marked as leased, and who gets it: the same
+    /// one, unless it has lost that before.
+    fn go_on_depth_first(
+        &mut self,
+        tree: &mut dyn TopLevel,
+        worker: WorkerId,
+    ) -> Option<(MostProving, WorkerId)> {
+        let (own, others) = self.subtrees.of(worker);
+        let (selected, subtree) = tree.select_depth_first(own, &others)?;
+        tree.lease(selected.node);
+        if let Some(other) = self.not_the_last_loser(selected.node) {
+            return Some((selected, other));
+        }
+        self.subtrees.note(worker, subtree);
+        Some((selected, worker))
+    }
+
     /// What an open worker is to do next: a frontier node, marked as leased, who gets it, and what is to be run there.
     fn next_job(
         &mut self,
@@ -113,15 +127,19 @@ impl Dispatch {
         portfolio: &mut Portfolio,
     ) -> Option<(MostProving, WorkerId, Choice)> {
         let next = self.scheduler.open_workers().next()?;
-        let slots = self.scheduler.slots();
-        let is_home = self.scheduler.first_worker() == Some(next);
-        if let Some(choice) = portfolio.choose_depth_first(slots, is_home)
-            && let Some((selected, worker)) = self.pair_off(tree, choice.descent, Some(next))
+        let scheduler = &self.scheduler;
+        let place = || scheduler.place(next);
+        if let Some(choice) =
+            portfolio.choose_depth_first(next, place, |lease| scheduler.is_held(lease))
+            && let Some((selected, worker)) = self.go_on_depth_first(tree, next)
         {
             return Some((selected, worker, choice));
         }
-        let choice = portfolio.choose(slots);
-        let (selected, worker) = self.pair_off(tree, choice.descent, None)?;
+        let choice = portfolio.choose(self.scheduler.slots());
+        let (selected, worker) = match choice.descent {
+            Descent::BestFirst => self.pair_off(tree)?,
+            Descent::DepthFirst => self.go_on_depth_first(tree, next)?,
+        };
         Some((selected, worker, choice))
     }
 
@@ -265,7 +283,6 @@ impl Solve {
         }
         let (dispatch, tree, portfolio) =
             (&mut self.dispatch, &mut *self.tree, &mut self.portfolio);
-        portfolio.retain_out(|lease| dispatch.scheduler.is_held(lease));
         while dispatch.scheduler.open_workers().next().is_some() {
             if let Some((selected, worker, choice)) = dispatch.next_job(tree, portfolio) {
                 let node = selected.node;
@@ -286,7 +303,7 @@ impl Solve {
                 let job = self.problem.job(selected.moves, question, budget, beside);
                 let purpose = Purpose::Frontier(node);
                 let lease = dispatch.grant(worker, purpose, job, now, &mut self.actions);
-                portfolio.note_granted(choice, lease);
+                portfolio.note_granted(choice, worker, lease);
                 dispatch.out.wait(node, Out::Leased(lease, None));
             } else if !dispatch.take_up_parked(now, tree)
                 && !dispatch.grant_copy(now, &mut self.actions)

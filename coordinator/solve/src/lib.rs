@@ -11,7 +11,7 @@
 //! - `top_level`: the tree.
 //! - `dispatch`: which worker works on which node: `scheduler` (workers and leases), `out` (nodes that
 //!   are not to be selected), `losses` (jobs that kill their workers), `affinity` (workers that go on
-//!   below what they have searched), `seals`.
+//!   below what they have searched), `subtrees` (which of them searches which part depth first), `seals`.
 //! - [`belief`]: the claims of machines, which of them count, and when an answer does.
 //! - `ledger`: what is written, what counts, and which leases have ended.
 //! - `examine`, `findings`: whether a report has the form of effort numbers, on whatever thread.
@@ -64,6 +64,7 @@ mod settings;
 mod sharing;
 mod snapshots;
 mod status;
+mod subtrees;
 mod tally;
 mod top_level;
 

@@ -48,6 +48,8 @@ impl Solve {
     /// A worker's connection has ended: its jobs go out again.
     pub(super) fn left(&mut self, worker: WorkerId, now: Duration) -> Result<(), Refusal> {
         let (gone, leases) = self.dispatch.scheduler.leave(worker)?;
+        self.dispatch.subtrees.note(worker, None);
+        self.portfolio.forget(worker);
         self.tally.past_slot_time += slot_time(&gone, now);
         let of = Holder::of(&gone);
         let mut nodes = Vec::new();

@@ -1,11 +1,11 @@
 //! What the next job runs, where a solve has two sub-searches, and whether its node is taken depth first.
 //!
-//! Jobs of alpha-beta are good depth first ([`jlpns_search::graph::Graph::select_depth_first`]), and that is one
-//! search: more than one of its jobs at a time would be beside its way. So where alpha-beta is one of two
-//! sub-searches, one job of it is out at a time, depth first, always with the same worker, whose table has what it
-//! needs. All other slots select best first. A single slot does the one and the other by turns, which get longer
-//! the longer the solve takes: each has half of the work, so neither can cost more than about twice the work that it
-//! would take alone, and what one has solved the other has in its table.
+//! Jobs of alpha-beta are good depth first ([`jlpns_search::graph::Graph::select_depth_first`]). So where alpha-beta is
+//! one of two sub-searches, half of all slots run it depth first: those of the workers that have been here for the
+//! longest time, as each has a subtree of its own, and a table that knows it. The other half selects best first. A
+//! single slot does the one and the other by turns, which get longer the longer the solve takes: each has half of the
+//! work, so neither can cost more than about twice the work that it would take alone, and what one has solved the
+//! other has in its table.
 //!
 //! Which of two sub-searches a best-first job runs is decided by what they settle: the one that settles more, and now
 //! and then the other, so that it is seen when that changes. What counts is how many frontier nodes a sub-search
@@ -14,10 +14,11 @@
 //!
 //! Work is counted in nodes, not in time: one slot does the same jobs in every run.
 
-use jlpns_search::Algorithm;
-use jlpns_search::graph::Descent;
+use std::collections::BTreeMap;
 
-use crate::ids::LeaseId;
+use jlpns_search::Algorithm;
+
+use crate::ids::{LeaseId, WorkerId};
 use crate::settings::{Beside, SolveSettings};
 
 /// One best-first job in this number runs the sub-search that settles less.
@@ -29,6 +30,33 @@ const PRIOR: Yield = Yield { settled: 1.0, full_jobs: 2.0 };
 /// Of a single slot, how many full jobs one way of selection may be ahead of the other before it is the other's turn:
 /// so many, and this part of all that was done.
 const TURN: (f64, f64) = (20.0, 0.1);
+
+/// How the next frontier node is selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descent {
+    /// By effort numbers: the most-proving node.
+    BestFirst,
+    /// In the game's order, one child after the other.
+    DepthFirst,
+}
+
+/// Where the slots of a worker are among all slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// How many there are in all.
+    pub slots: u64,
+    /// How many come before the worker's.
+    pub before: u64,
+    /// How many are the worker's.
+    pub own: u64,
+}
+
+impl Place {
+    /// How many slots of the worker are in the first half of all.
+    fn in_first_half(self) -> u64 {
+        self.slots.div_ceil(2).saturating_sub(self.before).min(self.own)
+    }
+}
 
 /// What a job runs, and how its node is selected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,15 +80,15 @@ impl Yield {
     }
 }
 
-/// The search that goes depth first beside the others.
+/// The search that goes depth first beside the other.
 #[derive(Debug)]
 struct DepthFirst {
     /// Whether the second sub-search runs it, and the first all else.
     is_second: bool,
-    /// How many of its jobs may be out: one, and one that waits for the slot.
-    most_out: usize,
-    /// Its jobs that are out.
-    out: Vec<LeaseId>,
+    /// How many of its jobs may be out for each slot: one, and one that waits for the slot.
+    most_out: u64,
+    /// Its jobs that are out with each worker; also some that are not any more, until that is asked.
+    out: BTreeMap<WorkerId, Vec<LeaseId>>,
     /// The full jobs that it has done, and those that were done best first.
     done: f64,
     done_best_first: f64,
@@ -92,8 +120,8 @@ impl Portfolio {
         let is_second = settings.beside.is_some_and(|beside| is_alpha_beta(beside.sub_search));
         let depth_first = DepthFirst {
             is_second,
-            most_out: 1 + usize::from(settings.leases_ahead),
-            out: Vec::new(),
+            most_out: 1 + u64::from(settings.leases_ahead),
+            out: BTreeMap::new(),
             done: 0.0,
             done_best_first: 0.0,
             has_turn: true,
@@ -110,13 +138,18 @@ impl Portfolio {
         }
     }
 
-    /// A job of the search that goes depth first beside the others, if it is to have the next one: with so many slots of
-    /// all workers, and for the worker whose table it needs or for another.
-    pub fn choose_depth_first(&mut self, slots: u64, is_home: bool) -> Option<Choice> {
+    /// A job of the search that goes depth first beside the other, if a worker is to have one next. What place the worker
+    /// has, and which leases are out, is asked only where that matters.
+    pub fn choose_depth_first(
+        &mut self,
+        worker: WorkerId,
+        place: impl FnOnce() -> Place,
+        is_out: impl Fn(LeaseId) -> bool,
+    ) -> Option<Choice> {
         let depth_first = self.depth_first.as_mut()?;
         let beside = self.beside.filter(|_| depth_first.is_second);
         depth_first
-            .is_next(slots, is_home)
+            .is_next(worker, place(), is_out)
             .then_some(Choice { beside, descent: Descent::DepthFirst })
     }
 
@@ -134,20 +167,20 @@ impl Portfolio {
         Choice { beside: self.beside.filter(|_| runs_second), descent: self.descent }
     }
 
-    /// Notes the lease of a job as it was chosen.
-    pub fn note_granted(&mut self, choice: Choice, lease: LeaseId) {
+    /// Notes the lease of a job as it was chosen, and who holds it.
+    pub fn note_granted(&mut self, choice: Choice, worker: WorkerId, lease: LeaseId) {
         match &mut self.depth_first {
             Some(depth_first) if choice.descent == Descent::DepthFirst => {
-                depth_first.out.push(lease)
+                depth_first.out.entry(worker).or_default().push(lease);
             }
             _ => self.given += 1,
         }
     }
 
-    /// Forgets the depth-first jobs that are not out any more.
-    pub fn retain_out(&mut self, is_out: impl Fn(LeaseId) -> bool) {
+    /// Forgets a worker that is gone.
+    pub fn forget(&mut self, worker: WorkerId) {
         if let Some(depth_first) = &mut self.depth_first {
-            depth_first.out.retain(|&lease| is_out(lease));
+            depth_first.out.remove(&worker);
         }
     }
 
@@ -155,7 +188,7 @@ impl Portfolio {
     /// has settled its node.
     pub fn note_done(
         &mut self,
-        lease: LeaseId,
+        (worker, lease): (WorkerId, LeaseId),
         sub_search: Algorithm,
         nodes: u64,
         has_settled: bool,
@@ -165,8 +198,10 @@ impl Portfolio {
         let full = if is_second { beside.nodes(self.job_nodes) } else { self.job_nodes };
         let full_jobs = nodes as f64 / full as f64;
         if let Some(depth_first) = &mut self.depth_first {
-            if let Some(place) = depth_first.out.iter().position(|&out| out == lease) {
-                depth_first.out.swap_remove(place);
+            let out = depth_first.out.get_mut(&worker);
+            let place = out.as_ref().and_then(|out| out.iter().position(|&out| out == lease));
+            if let (Some(out), Some(place)) = (out, place) {
+                out.swap_remove(place);
                 depth_first.done += full_jobs;
                 return;
             }
@@ -183,15 +218,23 @@ impl Portfolio {
 }
 
 impl DepthFirst {
-    /// Whether the next job is to be one of its own.
-    fn is_next(&mut self, slots: u64, is_home: bool) -> bool {
-        if slots <= 1 {
+    /// Whether the next job of a worker is to be one of its own.
+    fn is_next(
+        &mut self,
+        worker: WorkerId,
+        place: Place,
+        is_out: impl Fn(LeaseId) -> bool,
+    ) -> bool {
+        if place.slots <= 1 {
             let ahead = self.done - self.done_best_first;
             let most = TURN.0 + TURN.1 * (self.done + self.done_best_first);
             self.has_turn = if self.has_turn { ahead <= most } else { -ahead > most };
             return self.has_turn;
         }
-        is_home && self.out.len() < self.most_out
+        let most = place.in_first_half() * self.most_out;
+        let out = self.out.entry(worker).or_default();
+        out.retain(|&lease| is_out(lease));
+        (out.len() as u64) < most
     }
 }
 
@@ -220,29 +263,37 @@ mod tests {
         Portfolio::new(&settings(Some(second)))
     }
 
-    /// What the next job is to be for the worker that searches depth first, if it is `at_home`, or for another.
-    fn chosen(portfolio: &mut Portfolio, slots: u64, at_home: bool) -> Choice {
-        let depth_first = portfolio.choose_depth_first(slots, at_home);
-        depth_first.unwrap_or_else(|| portfolio.choose(slots))
+    const WORKER: WorkerId = WorkerId(1);
+
+    /// A worker with one slot, of so many in all, the first or the last of them.
+    fn place(slots: u64, is_first: bool) -> Place {
+        Place { slots, before: if is_first { 0 } else { slots - 1 }, own: 1 }
+    }
+
+    /// What the next job is to be for the worker there, all of whose jobs are out that have not been noted as done.
+    fn chosen(portfolio: &mut Portfolio, place: Place) -> Choice {
+        let depth_first = portfolio.choose_depth_first(WORKER, || place, |_| true);
+        depth_first.unwrap_or_else(|| portfolio.choose(place.slots))
     }
 
     /// Gives out a job and has it come back at once; what it ran, and whether it went depth first.
     fn done(
         portfolio: &mut Portfolio,
-        (slots, at_home): (u64, bool),
+        place: Place,
         settles: impl Fn(Algorithm) -> bool,
     ) -> (Algorithm, bool) {
-        let choice = chosen(portfolio, slots, at_home);
+        let choice = chosen(portfolio, place);
         let sub_search = choice.beside.map_or(FIRST, |beside| beside.sub_search);
         let nodes = choice.beside.map_or(100, |beside| beside.nodes(100));
-        portfolio.note_granted(choice, LeaseId(7));
-        portfolio.note_done(LeaseId(7), sub_search, nodes, settles(sub_search));
+        portfolio.note_granted(choice, WORKER, LeaseId(7));
+        let has_settled = settles(sub_search);
+        portfolio.note_done((WORKER, LeaseId(7)), sub_search, nodes, has_settled);
         (sub_search, choice.descent == Descent::DepthFirst)
     }
 
     /// How many of the next jobs of a solve without alpha-beta run the second sub-search, if each ends as told.
     fn seconds(portfolio: &mut Portfolio, jobs: u32, settles: impl Fn(Algorithm) -> bool) -> u32 {
-        (0..jobs).map(|_| u32::from(done(portfolio, (1, true), &settles).0 != FIRST)).sum()
+        (0..jobs).map(|_| u32::from(done(portfolio, place(1, true), &settles).0 != FIRST)).sum()
     }
 
     #[test]
@@ -261,10 +312,10 @@ mod tests {
         let second = Algorithm::DfPn;
         let mut portfolio = portfolio(second);
         for _ in 0..100 {
-            portfolio.note_done(LeaseId(1), FIRST, 100, true);
-            portfolio.note_done(LeaseId(1), second, 250, true);
+            portfolio.note_done((WORKER, LeaseId(1)), FIRST, 100, true);
+            portfolio.note_done((WORKER, LeaseId(1)), second, 250, true);
         }
-        let choice = chosen(&mut portfolio, 1, true);
+        let choice = chosen(&mut portfolio, place(1, true));
         assert!(choice.beside.is_some(), "half of a full job each");
         assert_eq!(choice.descent, Descent::BestFirst);
     }
@@ -281,10 +332,10 @@ mod tests {
     fn one_sub_search_alone_does_all_jobs() {
         let mut alone = Portfolio::new(&settings(None));
         let best_first = Choice { beside: None, descent: Descent::BestFirst };
-        assert!((0..100).all(|_| chosen(&mut alone, 3, true) == best_first));
+        assert!((0..100).all(|_| chosen(&mut alone, place(3, true)) == best_first));
         let alpha_beta = SolveSettings { sub_search: Algorithm::AlphaBeta, ..settings(None) };
         let depth_first = Choice { beside: None, descent: Descent::DepthFirst };
-        assert_eq!(chosen(&mut Portfolio::new(&alpha_beta), 1, true), depth_first);
+        assert_eq!(chosen(&mut Portfolio::new(&alpha_beta), place(1, true)), depth_first);
         assert_eq!(Portfolio::new(&alpha_beta).choose(4), depth_first);
     }
 
@@ -295,7 +346,7 @@ mod tests {
         for _ in 0..3_000 {
             // That alpha-beta settles more is no reason to run more of it.
             let (sub_search, stays) =
-                done(&mut portfolio, (1, true), |which| which == Algorithm::AlphaBeta);
+                done(&mut portfolio, place(1, true), |which| which == Algorithm::AlphaBeta);
             assert_eq!(stays, sub_search == Algorithm::AlphaBeta);
             match turns.last_mut() {
                 Some((last, jobs)) if *last == stays => *jobs += 1,
@@ -312,38 +363,50 @@ mod tests {
     }
 
     #[test]
-    fn of_several_slots_one_goes_depth_first() {
+    fn half_of_all_slots_go_depth_first() {
+        let in_first_half = |slots, before, own| Place { slots, before, own }.in_first_half();
+        assert_eq!([0, 1, 2, 3].map(|before| in_first_half(4, before, 1)), [1, 1, 0, 0]);
+        assert_eq!([0, 1, 2].map(|before| in_first_half(3, before, 1)), [1, 1, 0]);
+        assert_eq!([0, 16, 32].map(|before| in_first_half(48, before, 16)), [16, 8, 0]);
+        assert_eq!(in_first_half(64, 0, 64), 32);
+    }
+
+    #[test]
+    fn a_worker_has_no_more_depth_first_jobs_than_its_slots_in_that_half() {
         let mut portfolio = portfolio(Algorithm::AlphaBeta);
-        assert_eq!(
-            chosen(&mut portfolio, 2, false),
-            Choice { beside: None, descent: Descent::BestFirst }
-        );
-        let depth_first = chosen(&mut portfolio, 2, true);
+        let best_first = Choice { beside: None, descent: Descent::BestFirst };
+        assert_eq!(chosen(&mut portfolio, place(2, false)), best_first);
+        let depth_first = chosen(&mut portfolio, place(2, true));
         assert_eq!(
             (depth_first.descent, depth_first.beside.is_some()),
             (Descent::DepthFirst, true)
         );
-        portfolio.note_granted(depth_first, LeaseId(1));
-        assert_eq!(
-            chosen(&mut portfolio, 2, true).descent,
-            Descent::BestFirst,
-            "one of them is out"
-        );
-        portfolio.retain_out(|lease| lease == LeaseId(1));
-        assert_eq!(chosen(&mut portfolio, 2, true).descent, Descent::BestFirst);
-        portfolio.retain_out(|_| false);
-        assert_eq!(chosen(&mut portfolio, 2, true), depth_first, "its lease was lost");
-        portfolio.note_granted(depth_first, LeaseId(2));
-        portfolio.note_done(LeaseId(2), Algorithm::AlphaBeta, 500, false);
-        assert_eq!(chosen(&mut portfolio, 2, true), depth_first, "it is back");
-        assert_eq!(portfolio.choose(2).beside, None);
+        portfolio.note_granted(depth_first, WORKER, LeaseId(1));
+        assert_eq!(chosen(&mut portfolio, place(2, true)), best_first, "one of them is out");
+        let of_another = |portfolio: &mut Portfolio| {
+            portfolio.choose_depth_first(WorkerId(2), || place(2, true), |_| true)
+        };
+        assert_eq!(of_another(&mut portfolio), Some(depth_first));
+        let wide = Place { slots: 8, before: 0, own: 8 };
+        for lease in 2..=4 {
+            assert_eq!(chosen(&mut portfolio, wide), depth_first);
+            portfolio.note_granted(depth_first, WORKER, LeaseId(lease));
+        }
+        assert_eq!(chosen(&mut portfolio, wide).descent, Descent::BestFirst, "four of eight");
+        let lost = portfolio.choose_depth_first(WORKER, || wide, |lease| lease != LeaseId(3));
+        assert_eq!(lost, Some(depth_first), "the lease of one was lost");
+        portfolio.note_granted(depth_first, WORKER, LeaseId(5));
+        portfolio.note_done((WORKER, LeaseId(5)), Algorithm::AlphaBeta, 500, false);
+        assert_eq!(chosen(&mut portfolio, wide), depth_first, "it is back");
+        portfolio.forget(WORKER);
+        assert_eq!(chosen(&mut portfolio, place(2, true)), depth_first, "it has left");
     }
 
     #[test]
     fn many_slots_run_what_settles_more_best_first() {
         let mut portfolio = portfolio(Algorithm::AlphaBeta);
         let runs: Vec<_> = (0..800)
-            .map(|_| done(&mut portfolio, (64, false), |which| which == Algorithm::AlphaBeta))
+            .map(|_| done(&mut portfolio, place(64, false), |which| which == Algorithm::AlphaBeta))
             .collect();
         let of_alpha_beta = runs.iter().filter(|run| run.0 == Algorithm::AlphaBeta).count();
         assert!((690..=710).contains(&of_alpha_beta), "{of_alpha_beta}");
@@ -356,17 +419,17 @@ mod tests {
         settings.sub_search = Algorithm::AlphaBeta;
         let mut portfolio = Portfolio::new(&settings);
         assert_eq!(
-            chosen(&mut portfolio, 1, true),
+            chosen(&mut portfolio, place(1, true)),
             Choice { beside: None, descent: Descent::DepthFirst }
         );
         assert!(portfolio.choose(1).beside.is_some());
         settings.leases_ahead = true;
         let mut portfolio = Portfolio::new(&settings);
         for lease in 1..=2 {
-            let choice = chosen(&mut portfolio, 4, true);
+            let choice = chosen(&mut portfolio, place(4, true));
             assert_eq!(choice.descent, Descent::DepthFirst, "one waits for the slot of the other");
-            portfolio.note_granted(choice, LeaseId(lease));
+            portfolio.note_granted(choice, WORKER, LeaseId(lease));
         }
-        assert_eq!(chosen(&mut portfolio, 4, true).descent, Descent::BestFirst);
+        assert_eq!(chosen(&mut portfolio, place(4, true)).descent, Descent::BestFirst);
     }
 }

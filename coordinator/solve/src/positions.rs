@@ -12,7 +12,7 @@ use std::time::Duration;
 use jlpns_games::spec::{GameSpec, position_after};
 use jlpns_games::{Bounds, Game, Goal, Move, Outcome, OutcomeScale, Threshold, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
-use jlpns_search::graph::{Descent, NodeId, PartialDump};
+use jlpns_search::graph::{NodeId, PartialDump, Subtree};
 use jlpns_search::{ChildFindings, EffortPair, Findings, Question, SolvedPosition};
 
 use crate::belief::{Basis, Claims, Confirm, Identity, Open};
@@ -429,7 +429,7 @@ impl TopLevel for Positions {
         }
     }
 
-    fn select(&mut self, _descent: Descent) -> Option<MostProving> {
+    fn select(&mut self) -> Option<MostProving> {
         let &(_, _, index) = self.waiting.first()?;
         let position = &self.all[index as usize];
         Some(MostProving {
@@ -438,6 +438,14 @@ impl TopLevel for Positions {
             threshold: self.question.thresholds().0,
             whole: Some(Whole { question: self.question, budget: position.budget }),
         })
+    }
+
+    fn select_depth_first(
+        &mut self,
+        _: Option<&Subtree>,
+        _: &[&Subtree],
+    ) -> Option<(MostProving, Option<Subtree>)> {
+        Some((self.select()?, None))
     }
 
     fn lease(&mut self, node: NodeRef) {

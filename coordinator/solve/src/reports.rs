@@ -133,7 +133,7 @@ impl Solve {
         self.dispatch.scheduler.end(worker, id, found.nodes, elapsed, self.heard);
         if let (Some(sub_search), Some(Purpose::Frontier(_))) = (sub_search, purpose) {
             let has_settled = question.is_answered(&found.efforts);
-            self.portfolio.note_done(id, sub_search, found.nodes, has_settled);
+            self.portfolio.note_done((worker, id), sub_search, found.nodes, has_settled);
         }
         let node = match purpose {
             Some(Purpose::Recheck(number)) if !solved => {

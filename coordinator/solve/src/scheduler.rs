@@ -32,6 +32,7 @@ use super::ahead::Ahead;
 use super::belief::MachineId;
 use super::event::{Refusal, WorkerInfo};
 use super::ids::{LeaseId, WorkerId};
+use super::portfolio::Place;
 
 /// How many former leases are remembered.
 const FORMER_LEASES: usize = 4096;
@@ -172,10 +173,17 @@ impl Scheduler {
         self.slots
     }
 
-    /// Of the workers that take leases, the one that has been here for the longest time.
-    pub fn first_worker(&self) -> Option<WorkerId> {
-        let takes_leases = |worker: &Worker| worker.readiness.is_ready() && worker.info.slots > 0;
-        self.workers().find(|(_, worker)| takes_leases(worker)).map(|(id, _)| id)
+    /// Where a worker's slots are among those of all workers that take leases, those first that have been here for the
+    /// longest time.
+    pub fn place(&self, id: WorkerId) -> Place {
+        let takes_leases = |worker: &Worker| worker.readiness.is_ready();
+        let before = self.workers().take_while(|&(other, _)| other != id);
+        let before = before.filter(|(_, worker)| takes_leases(worker));
+        Place {
+            slots: self.slots,
+            before: before.map(|(_, worker)| u64::from(worker.info.slots)).sum(),
+            own: self.workers.get(&id).map_or(0, |worker| u64::from(worker.info.slots)),
+        }
     }
 
     /// A worker that is connected.

@@ -4,7 +4,9 @@ use jlpns_games::spec::{GameSpec, MoveError, position_after};
 use jlpns_games::{Game, Move, Threshold, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::efforts::Width;
-use jlpns_search::graph::{Descent, DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed};
+use jlpns_search::graph::{
+    DepthFirst, DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed, Subtree,
+};
 use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
 
 use crate::belief::{Basis, Claims, Confirm, Proofs};
@@ -71,9 +73,15 @@ pub trait TopLevel: Send {
     fn efforts_after(&self, moves: &[Move]) -> Option<&[EffortPair]>;
     /// The size of the tree.
     fn size(&self) -> TreeSize;
-    /// Selects a frontier node that is not leased: best first the most-proving one, depth first the first open one in
-    /// the game's order.
-    fn select(&mut self, descent: Descent) -> Option<MostProving>;
+    /// Selects the most-proving frontier node that is not leased.
+    fn select(&mut self) -> Option<MostProving>;
+    /// Selects the next frontier node of a depth-first search, of which the worker that it is for has the subtree `own`,
+    /// and others have theirs; and the subtree that the worker has from now on.
+    fn select_depth_first(
+        &mut self,
+        own: Option<&Subtree>,
+        others: &[&Subtree],
+    ) -> Option<(MostProving, Option<Subtree>)>;
     /// Marks a selected node as leased.
     fn lease(&mut self, node: NodeRef);
     /// Takes that mark away.
@@ -213,6 +221,15 @@ impl<G: Game, W: Width> Rooted<G, W> {
         (Proofs::new(game, claims, self.graph.knowledge(), key), root)
     }
 
+    /// The frontier node at the end of the last descent, which was selected for this one of the graph's thresholds.
+    fn selected(&self, id: NodeId, threshold: usize) -> MostProving {
+        let first = self.graph.question().thresholds().0;
+        let moves = [&self.prefix, self.graph.path_moves()].concat();
+        let node = NodeRef { id, key: self.graph.key(id).into() };
+        let threshold = Threshold(first.0 + threshold as u8);
+        MostProving { node, moves, threshold, whole: None }
+    }
+
     /// Where the thresholds of `question` begin among this graph's.
     fn asked(&self, question: Question) -> usize {
         let first = self.graph.question().thresholds().0;
@@ -250,16 +267,18 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         }
     }
 
-    fn select(&mut self, descent: Descent) -> Option<MostProving> {
-        let (id, index) = match descent {
-            Descent::BestFirst => self.graph.select()?,
-            Descent::DepthFirst => self.graph.select_depth_first()?,
-        };
-        let first = self.graph.question().thresholds().0;
-        let moves = [&self.prefix, self.graph.path_moves()].concat();
-        let node = NodeRef { id, key: self.graph.key(id).into() };
-        let threshold = Threshold(first.0 + index as u8);
-        Some(MostProving { node, moves, threshold, whole: None })
+    fn select(&mut self) -> Option<MostProving> {
+        let (node, threshold) = self.graph.select()?;
+        Some(self.selected(node, threshold))
+    }
+
+    fn select_depth_first(
+        &mut self,
+        own: Option<&Subtree>,
+        others: &[&Subtree],
+    ) -> Option<(MostProving, Option<Subtree>)> {
+        let DepthFirst { node, threshold, subtree } = self.graph.select_depth_first(own, others)?;
+        Some((self.selected(node, threshold), subtree))
     }
 
     fn lease(&mut self, node: NodeRef) {

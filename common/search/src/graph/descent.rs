@@ -1,22 +1,11 @@
 //! The way from the root to a most-proving frontier node, and back.
 
-use std::cmp::Reverse;
-
 use jlpns_games::{Game, MoveList};
 
 use crate::effort::Effort;
 use crate::efforts::{ThresholdSet, Width, for_player};
 use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
-
-/// How the next frontier node is selected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Descent {
-    /// By effort numbers: the most-proving node ([`Graph::select`]).
-    BestFirst,
-    /// In the game's order, one child after the other ([`Graph::select_depth_first`]).
-    DepthFirst,
-}
 
 impl<G: Game, W: Width> Graph<G, W> {
     /// Descends to a most-proving frontier node that is not leased, and makes it the current one.
@@ -30,20 +19,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         self.descend_to_leaf(threshold, |graph, node| graph.most_proving_child(node, threshold))
     }
 
-    /// Selects as one alpha-beta over the whole graph would: at each node the first child in the game's own order
-    /// ([`Game::promises`]) that is open, for one threshold of the root after the other. Effort numbers, which
-    /// other sub-searches may leave in the graph meanwhile, do not lead it astray. It is for a sub-search that leaves
-    /// nothing for its next job of what it has not solved.
-    pub fn select_depth_first(&mut self) -> Option<(NodeId, usize)> {
-        let threshold = self.threshold_to_stay_with()?;
-        // The way from the root is that of another rule, or of what was locked then.
-        self.ascend_to(0);
-        self.path_is_depth_first = true;
-        self.descend_to_leaf(threshold, |graph, node| graph.child_in_order(node, threshold))
-    }
-
     /// Goes on from the current node to the children that are chosen, to a frontier node that is not leased.
-    fn descend_to_leaf(
+    pub(super) fn descend_to_leaf(
         &mut self,
         threshold: usize,
         choose: impl Fn(&Self, NodeId) -> Option<(NodeId, usize)>,
@@ -61,7 +38,11 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// The child that the player to move at `node` has the least effort with, and its place among
     /// the children; among equals the last.
-    fn most_proving_child(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
+    pub(super) fn most_proving_child(
+        &self,
+        node: NodeId,
+        threshold: usize,
+    ) -> Option<(NodeId, usize)> {
         let player = self.nodes.player(node);
         // All of them at once; of one of them the list of children is read next.
         self.nodes.children(node).for_each(|child| self.nodes.load_node(child));
@@ -77,39 +58,11 @@ impl<G: Game, W: Width> Graph<G, W> {
         best
     }
 
-    /// The first child in the game's order that is open; while that is locked, the most-proving one.
-    fn child_in_order(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
-        let first = self.first_in_order(node, threshold);
-        let free = first.filter(|&(child, _)| !self.locks.get(child).has(threshold));
-        free.or_else(|| self.most_proving_child(node, threshold))
-    }
-
-    /// Of the children of `node`, the current one, by which the player to move may still get what the threshold asks,
-    /// the one whose move looks best to the game.
-    fn first_in_order(&self, node: NodeId, threshold: usize) -> Option<(NodeId, usize)> {
-        let player = self.nodes.player(node);
-        let is_open =
-            |child: NodeId| !for_player(player, self.nodes.pair(child, threshold)).0.is_infinite();
-        let mut position = self.position.clone();
-        let moves = self.expansion(node, &position);
-        let mut promises = self.words(&mut position, &moves).promises;
-        promises.sort_by_key(|&(_, promise)| Reverse(promise));
-        promises.into_iter().find_map(|(mv, _)| {
-            self.game.play(&mut position, mv);
-            let key = self.game.key(&position);
-            self.game.undo(&mut position, mv);
-            let mut children = self.nodes.children(node).enumerate();
-            let (index, child) =
-                children.find(|&(_, child)| self.nodes.key(child) == key && is_open(child))?;
-            Some((child, index))
-        })
-    }
-
     /// Plays the move that leads from the current node to `child`, the one at `index` among its
     /// children. Without merging that is the move at `index` of its expansion. With it, moves that
     /// lead to the same child may come before; and if the current node stands for a mirror image of
     /// the position that it was expanded from, it can be any.
-    fn descend(&mut self, node: NodeId, child: NodeId, index: usize) {
+    pub(super) fn descend(&mut self, node: NodeId, child: NodeId, index: usize) {
         let key = self.nodes.key(child);
         self.nodes.set(child, Mark::OnPath, true);
         // The next step reads the one, the update after the descent the other.

@@ -11,7 +11,8 @@
 //!
 //! - `nodes`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
 //!   `freeing` gives their places back; `prefetch`: loading them before they are read.
-//! - `descent`: from the root to a most-proving frontier node; `fold`: expanding it.
+//! - `descent`: from the root to a most-proving frontier node; `brothers`: the same depth first, for one worker or
+//!   several; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `regrow`: growing it anew when verdicts are taken back.
@@ -21,6 +22,7 @@
 //! - `tidy`: the part of that work that is done in slices.
 //! - `dump`: the graph as bytes, and back.
 
+mod brothers;
 mod change;
 mod descent;
 mod dump;
@@ -46,7 +48,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-pub use descent::Descent;
+pub use brothers::{DepthFirst, Subtree};
 pub use dump::{DumpError, PartialDump};
 use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList};

@@ -4,7 +4,7 @@
 //! the legal moves. Added to what the game says of the children they are: how many answers there are to
 //! each, and which moves look best. The weights were measured (`docs/tuning.md`).
 
-use jlpns_games::{Game, Move};
+use jlpns_games::{Bounds, Game, Move};
 use smallvec::SmallVec;
 
 use crate::effort::Effort;
@@ -21,23 +21,31 @@ pub(super) struct Words {
     resistances: SmallVec<[u32; 16]>,
     /// How good each looks to the player who makes it.
     pub(super) promises: SmallVec<[(Move, i32); 16]>,
+    /// Between which outcomes the value after each lies, as far as the game sees that.
+    pub(super) bounds: SmallVec<[Bounds; 16]>,
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
     /// What the game says of these moves at `position`; without knowledge, how many legal answers there are.
     pub(super) fn words(&self, position: &mut G::Position, moves: &[Move]) -> Words {
-        let mut words = Words { resistances: SmallVec::new(), promises: SmallVec::new() };
+        let mut words = Words {
+            resistances: SmallVec::new(),
+            promises: SmallVec::new(),
+            bounds: SmallVec::new(),
+        };
+        let scale = self.game.scale().bounds();
         for &mv in moves {
             self.game.play(position, mv);
-            let (resistance, promise) = if self.settings.knowledge {
-                let survey = self.game.survey(position, self.game.scale().bounds());
-                (survey.resistance, survey.promise)
+            let (resistance, promise, bounds) = if self.settings.knowledge {
+                let survey = self.game.survey(position, scale);
+                (survey.resistance, survey.promise, survey.bounds)
             } else {
-                (self.game.mobility(position), 0)
+                (self.game.mobility(position), 0, scale)
             };
             self.game.undo(position, mv);
             words.resistances.push(resistance);
             words.promises.push((mv, promise));
+            words.bounds.push(bounds);
         }
         if self.settings.knowledge {
             self.game.promises(position, &mut words.promises);
@@ -53,7 +61,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         moves: &[Move],
         found: &[ChildFindings],
     ) -> Vec<ChildFindings> {
-        let Words { resistances, promises } = self.words(position, moves);
+        let Words { resistances, promises, .. } = self.words(position, moves);
         let opponent = self.game.to_move(position).opponent();
         let with_the_games_word = |found: &ChildFindings| {
             let mut child = found.clone();

@@ -78,6 +78,19 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 }
 
+/// Selects depth first for one of three workers.
+fn depth_first_for<G: Game, W: Width>(
+    graph: &mut Graph<G, W>,
+    subtrees: &mut [Option<Subtree>; 3],
+    worker: usize,
+) -> Option<NodeId> {
+    let others = (0..3).filter(|&other| other != worker);
+    let others: Vec<&Subtree> = others.filter_map(|other| subtrees[other].as_ref()).collect();
+    let next = graph.select_depth_first(subtrees[worker].as_ref(), &others)?;
+    subtrees[worker] = next.subtree;
+    Some(next.node)
+}
+
 /// Solves with up to `slots` nodes leased at a time, given back in an order that `choices` says,
 /// and some of them without having been searched. Some descents are depth first, others best first.
 fn solve_with_leases<G: Game, W: Width>(
@@ -91,12 +104,13 @@ fn solve_with_leases<G: Game, W: Width>(
 ) -> Bounds {
     let mut graph = Graph::new(game.clone(), position.clone(), question, width, settings);
     let mut out: Vec<(NodeId, G::Position)> = Vec::new();
+    let mut subtrees = [None, None, None];
     let mut choices = choices.iter().copied().cycle();
     while !graph.is_solved() {
         while out.len() < slots
-            && let Some((node, _)) = match choices.next().unwrap_or(0) % 2 {
-                0 => graph.select(),
-                _ => graph.select_depth_first(),
+            && let Some(node) = match choices.next().unwrap_or(0) % 4 {
+                3 => graph.select().map(|(node, _)| node),
+                worker => depth_first_for(&mut graph, &mut subtrees, worker),
             }
         {
             let position = graph.position().clone();

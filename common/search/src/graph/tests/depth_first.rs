@@ -7,12 +7,21 @@ use crate::job::ChildFindings;
 
 /// A goal for Max on 7x6 without mirror images merged, with knowledge and these proof numbers of the root's seven children.
 fn expanded(proofs: [u64; 7]) -> Graph<Connect4<u64>, One> {
+    expanded_after(&[], (0..7).zip(proofs))
+}
+
+/// The same after some moves, with proof numbers of some children.
+fn expanded_after(
+    moves: &[u16],
+    proofs: impl IntoIterator<Item = (u16, u64)>,
+) -> Graph<Connect4<u64>, One> {
     let game = Connect4::<u64>::new(7, 6).unwrap();
     let question = Question::Threshold(Threshold(2));
     let settings = GraphSettings { merge: false, knowledge: true, ..plain(1 << 20) };
     let mut position = game.start();
+    moves.iter().for_each(|&column| game.play(&mut position, Move(column)));
     let mut graph = Graph::new(game, position, question, One, settings);
-    let children = (0..7).zip(proofs).map(|(column, proof)| {
+    let children = proofs.into_iter().map(|(column, proof)| {
         let pair = EffortPair { proof: Effort::finite(proof), disproof: Effort::ONE };
         ChildFindings { mv: Move(column), efforts: vec![pair] }
     });
@@ -29,8 +38,65 @@ fn column(graph: &Graph<Connect4<u64>, One>, selected: Option<(NodeId, usize)>) 
 }
 
 fn depth_first(graph: &mut Graph<Connect4<u64>, One>) -> usize {
-    let selected = graph.select_depth_first();
+    let selected = graph.select_depth_first(None, &[]).map(|next| (next.node, next.threshold));
     column(graph, selected)
+}
+
+/// A worker that searches depth first, and leases what it gets.
+#[derive(Default)]
+struct Worker {
+    subtree: Option<Subtree>,
+    /// The columns that lead to what it got last.
+    way: Vec<u16>,
+}
+
+impl Worker {
+    /// Gives it the next node, beside another worker; the columns that lead there.
+    fn go_on(&mut self, graph: &mut Graph<Connect4<u64>, One>, other: &Worker) -> &[u16] {
+        let others: Vec<&Subtree> = other.subtree.iter().collect();
+        let next = graph.select_depth_first(self.subtree.as_ref(), &others).expect("a node");
+        self.subtree = next.subtree;
+        self.way = graph.path_moves().iter().map(|mv| mv.0).collect();
+        graph.lease(next.node);
+        &self.way
+    }
+
+    /// Has its job come back without an answer: its node is expanded.
+    fn report(&self, graph: &mut Graph<Connect4<u64>, One>) {
+        self.end(graph, EffortPair::UNIT);
+    }
+
+    /// Has its job come back with an answer.
+    fn answer(&self, graph: &mut Graph<Connect4<u64>, One>, holds: bool) {
+        self.end(graph, EffortPair::solved(holds));
+    }
+
+    fn end(&self, graph: &mut Graph<Connect4<u64>, One>, pair: EffortPair) {
+        let root = after_two_moves();
+        let way: Vec<Move> = self.way.iter().copied().map(Move).collect();
+        let node = graph.locate(&root, &way).expect("it is in the graph");
+        let mut position = root;
+        way.iter().for_each(|&mv| graph.game().play(&mut position, mv));
+        graph.give_back(node);
+        let (efforts, children) = (vec![pair], Vec::new());
+        let found = Findings { efforts, children, nodes: 1, most_proving_move: None };
+        assert!(graph.fold(node, &mut position, 0, &found));
+    }
+}
+
+/// Two moves after which no two columns are mirror images.
+const TWO_MOVES: [u16; 2] = [0, 0];
+
+fn after_two_moves() -> <Connect4<u64> as Game>::Position {
+    let game = Connect4::<u64>::new(7, 6).unwrap();
+    let mut position = game.start();
+    TWO_MOVES.iter().for_each(|&column| game.play(&mut position, Move(column)));
+    position
+}
+
+/// The graph of that position, with these proof numbers of the root's seven children.
+fn for_workers(proofs: [u64; 7]) -> Graph<Connect4<u64>, One> {
+    expanded_after(&TWO_MOVES, (0..7).zip(proofs))
 }
 
 /// Has a child of the root take another proof number, as a job that is given up would.
@@ -95,7 +161,7 @@ fn a_value_is_asked_for_one_threshold_after_the_other() {
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Two, plain(1 << 24));
     let mut worked_on: Vec<usize> = Vec::new();
-    while let Some((_, threshold)) = graph.select_depth_first() {
+    while let Some(DepthFirst { threshold, .. }) = graph.select_depth_first(None, &[]) {
         assert!(graph.expand(), "there is room");
         if worked_on.last() != Some(&threshold) {
             worked_on.push(threshold);
@@ -103,4 +169,78 @@ fn a_value_is_asked_for_one_threshold_after_the_other() {
     }
     assert!(graph.is_solved());
     assert_eq!(worked_on.len(), 2, "each once: {worked_on:?}");
+}
+
+#[test]
+fn young_brothers_wait_until_one_is_refuted() {
+    let mut graph = for_workers([2, 9, 9, 9, 9, 1, 9]);
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    assert_eq!(first.go_on(&mut graph, &second), [3]);
+    assert_eq!(
+        second.go_on(&mut graph, &first),
+        [5],
+        "nothing is needed for sure: the most proving"
+    );
+    assert_eq!(second.subtree, None);
+    second.report(&mut graph);
+    first.answer(&mut graph, false);
+    assert_eq!(first.go_on(&mut graph, &second), [2], "the next one");
+    assert_eq!(second.go_on(&mut graph, &first), [1], "its brother has to be refuted as well");
+    second.answer(&mut graph, false);
+    assert_eq!(second.go_on(&mut graph, &first), [4]);
+    first.answer(&mut graph, true);
+    assert!(graph.is_solved(), "but one that wins is enough");
+}
+
+#[test]
+fn what_the_game_sees_to_be_lost_refutes_no_brother() {
+    // Whoever plays the fourth column lets the second player win above.
+    let moves = [0, 1, 2, 0, 5, 1, 5, 2];
+    let mut graph = expanded_after(&moves, [0, 1, 2, 4, 5, 6].map(|column| (column, 3)));
+    assert!(graph.efforts(graph.children(graph.root())[3])[0].is_solved());
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    first.go_on(&mut graph, &second);
+    second.go_on(&mut graph, &first);
+    assert!(first.subtree.is_some());
+    assert_eq!(second.subtree, None);
+}
+
+#[test]
+fn each_worker_stays_in_its_subtree_until_that_is_solved() {
+    let mut graph = for_workers([9; 7]);
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    assert_eq!(first.go_on(&mut graph, &second), [3]);
+    first.answer(&mut graph, false);
+    assert_eq!(first.go_on(&mut graph, &second), [2]);
+    assert_eq!(second.go_on(&mut graph, &first), [1]);
+    first.report(&mut graph);
+    second.report(&mut graph);
+    // Who comes first does not matter.
+    assert_eq!(second.go_on(&mut graph, &first)[0], 1);
+    assert_eq!(first.go_on(&mut graph, &second)[0], 2);
+    second.report(&mut graph);
+    assert_eq!(second.go_on(&mut graph, &first).len(), 3);
+    assert_eq!(second.way[0], 1);
+    first.answer(&mut graph, false);
+    assert_eq!(first.go_on(&mut graph, &second), [4], "its own is refuted, the next is not free");
+}
+
+#[test]
+fn a_second_job_of_a_worker_goes_into_its_subtree_first() {
+    let mut graph = for_workers([9; 7]);
+    let (mut first, nobody) = (Worker::default(), Worker::default());
+    first.go_on(&mut graph, &nobody);
+    first.answer(&mut graph, false);
+    assert_eq!(first.go_on(&mut graph, &nobody), [2]);
+    first.report(&mut graph);
+    assert_eq!(first.go_on(&mut graph, &nobody).len(), 2);
+    first.answer(&mut graph, true);
+    let one = first.go_on(&mut graph, &nobody).to_vec();
+    let other = first.go_on(&mut graph, &nobody).to_vec();
+    assert_ne!(one, other);
+    assert_eq!(
+        (one[0], other[0]),
+        (2, 2),
+        "two answers to a move that one answer was not enough against"
+    );
 }
