@@ -87,11 +87,12 @@ pub struct ServeFlags {
     certificate: CertificateFlags,
 
     /// Let what one worker has solved go into the tables of the others: many workers are much faster
-    /// then, but must all be trusted, as one that believes others cannot confirm what they claim
-    #[arg(long, value_name = "BOOL", default_value_t = false, env = "JLPNS_SHARE")]
+    /// then, but must all be trusted, as one that believes others cannot confirm what they claim [default: true with
+    /// --confirm none, else false]
+    #[arg(long, value_name = "BOOL", env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
-    share: bool,
+    share: Option<bool>,
 
     #[command(flatten)]
     queue: QueueFlags,
@@ -120,17 +121,23 @@ struct QueueFlags {
 }
 
 impl ServeFlags {
+    /// Whether what one worker has solved goes into the tables of the others. Where all are believed anyway, nothing
+    /// speaks against it.
+    fn shares(&self) -> bool {
+        self.share.unwrap_or(self.confirm.confirm == Some(Confirm::None))
+    }
+
     /// What must be confirmed if `--confirm` is not given.
     fn default_confirm(&self) -> Result<Confirm, CommandError> {
         match self.confirm.confirm {
-            Some(confirm @ (Confirm::Answer | Confirm::Sample)) if self.share => {
+            Some(confirm @ (Confirm::Answer | Confirm::Sample)) if self.shares() => {
                 Err(CommandError::BadInput(format!(
                     "'--confirm {confirm}' does not go with '--share': a worker that believes what \
                      others have solved cannot confirm it; leave one of them out",
                 )))
             }
             _ if self.certificate.is_wanted() => Ok(Confirm::Proof),
-            _ => Ok(if self.share { Confirm::None } else { Confirm::Answer }),
+            _ => Ok(if self.shares() { Confirm::None } else { Confirm::Answer }),
         }
     }
 }
@@ -223,7 +230,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     settings.lease_length = flags.lease;
     settings.stall_after = flags.stall;
     flags.confirm.apply(&mut settings.belief, flags.default_confirm()?);
-    settings.share = flags.share;
+    settings.share = flags.shares();
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
     let listen = values::look_up(&flags.listen)?;
@@ -283,4 +290,38 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         anyhow::Ok(())
     })?;
     Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        serve: ServeFlags,
+    }
+
+    /// Whether workers share, and what is confirmed.
+    fn shares_and_confirms(flags: &[&str]) -> (bool, Confirm) {
+        let line = [&["serve", "connect4:4x4", "--listen", "127.0.0.1:0"], flags].concat();
+        let Line { serve } = Line::try_parse_from(line).expect("flags");
+        let default = serve.default_confirm().expect("what goes together");
+        (serve.shares(), serve.confirm.confirm.unwrap_or(default))
+    }
+
+    #[test]
+    fn workers_that_are_all_believed_share_unless_they_are_not_to() {
+        assert_eq!(shares_and_confirms(&[]), (false, Confirm::Answer));
+        assert_eq!(shares_and_confirms(&["--confirm", "none"]), (true, Confirm::None));
+        assert_eq!(shares_and_confirms(&["--share"]), (true, Confirm::None));
+        let not_shared = ["--confirm", "none", "--share=false"];
+        assert_eq!(shares_and_confirms(&not_shared), (false, Confirm::None));
+        assert_eq!(shares_and_confirms(&["--confirm", "sample"]), (false, Confirm::Sample));
+        assert_eq!(shares_and_confirms(&["--confirm", "proof"]), (false, Confirm::Proof));
+        let shared_and_proved = ["--confirm", "proof", "--share"];
+        assert_eq!(shares_and_confirms(&shared_and_proved), (true, Confirm::Proof));
+    }
 }
