@@ -110,10 +110,13 @@ impl Dispatch {
         tree: &mut dyn TopLevel,
         worker: WorkerId,
     ) -> Option<(MostProving, WorkerId)> {
-        let (own, others) = self.subtrees.of(worker);
+        let scheduler = &self.scheduler;
+        let takes_jobs = |id| scheduler.worker(id).is_some_and(Worker::takes_leases);
+        let (own, others) = self.subtrees.of(worker, takes_jobs);
         let (selected, subtree) = tree.select_depth_first(own, &others)?;
         tree.lease(selected.node);
-        if let Some(other) = self.not_the_last_loser(selected.node) {
+        let other = self.not_the_last_loser(selected.node).filter(|&other| other != worker);
+        if let Some(other) = other {
             return Some((selected, other));
         }
         self.subtrees.note(worker, subtree);
@@ -127,8 +130,14 @@ impl Dispatch {
         portfolio: &mut Portfolio,
     ) -> Option<(MostProving, WorkerId, Choice)> {
         let next = self.scheduler.open_workers().next()?;
-        let scheduler = &self.scheduler;
-        let place = || scheduler.place(next);
+        let (scheduler, subtrees) = (&self.scheduler, &mut self.subtrees);
+        let place = || {
+            let place = scheduler.place(next);
+            if place.in_first_half() == 0 {
+                subtrees.note(next, None);
+            }
+            place
+        };
         if let Some(choice) =
             portfolio.choose_depth_first(next, place, |lease| scheduler.is_held(lease))
             && let Some((selected, worker)) = self.go_on_depth_first(tree, next)

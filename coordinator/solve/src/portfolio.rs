@@ -53,7 +53,7 @@ pub struct Place {
 
 impl Place {
     /// How many slots of the worker are in the first half of all.
-    fn in_first_half(self) -> u64 {
+    pub fn in_first_half(self) -> u64 {
         self.slots.div_ceil(2).saturating_sub(self.before).min(self.own)
     }
 }
@@ -85,8 +85,9 @@ impl Yield {
 struct DepthFirst {
     /// Whether the second sub-search runs it, and the first all else.
     is_second: bool,
-    /// How many of its jobs may be out for each slot: one, and one that waits for the slot.
-    most_out: u64,
+    /// How many of its jobs a worker may hold for each slot, if all of its slots are for them: one, and one that waits
+    /// for the slot.
+    most_a_slot: u64,
     /// Its jobs that are out with each worker; also some that are not any more, until that is asked.
     out: BTreeMap<WorkerId, Vec<LeaseId>>,
     /// The full jobs that it has done, and those that were done best first.
@@ -99,7 +100,7 @@ struct DepthFirst {
 /// The sub-searches of a solve, and what they have settled.
 #[derive(Debug)]
 pub struct Portfolio {
-    /// How nodes are selected that are not for the one search that goes depth first.
+    /// How nodes are selected that are not for the search that goes depth first.
     descent: Descent,
     /// The second sub-search, if there is one.
     beside: Option<Beside>,
@@ -120,7 +121,7 @@ impl Portfolio {
         let is_second = settings.beside.is_some_and(|beside| is_alpha_beta(beside.sub_search));
         let depth_first = DepthFirst {
             is_second,
-            most_out: 1 + u64::from(settings.leases_ahead),
+            most_a_slot: 1 + u64::from(settings.leases_ahead),
             out: BTreeMap::new(),
             done: 0.0,
             done_best_first: 0.0,
@@ -225,15 +226,17 @@ impl DepthFirst {
         place: Place,
         is_out: impl Fn(LeaseId) -> bool,
     ) -> bool {
+        let out = self.out.entry(worker).or_default();
+        out.retain(|&lease| is_out(lease));
         if place.slots <= 1 {
             let ahead = self.done - self.done_best_first;
             let most = TURN.0 + TURN.1 * (self.done + self.done_best_first);
             self.has_turn = if self.has_turn { ahead <= most } else { -ahead > most };
             return self.has_turn;
         }
-        let most = place.in_first_half() * self.most_out;
-        let out = self.out.entry(worker).or_default();
-        out.retain(|&lease| is_out(lease));
+        // Where some slots are for other jobs, leases that wait for a slot are as well.
+        let slots = place.in_first_half();
+        let most = if slots == place.own { slots * self.most_a_slot } else { slots };
         (out.len() as u64) < most
     }
 }
@@ -388,6 +391,7 @@ mod tests {
         };
         assert_eq!(of_another(&mut portfolio), Some(depth_first));
         let wide = Place { slots: 8, before: 0, own: 8 };
+        portfolio.depth_first.as_mut().expect("it goes depth first").most_a_slot = 2;
         for lease in 2..=4 {
             assert_eq!(chosen(&mut portfolio, wide), depth_first);
             portfolio.note_granted(depth_first, WORKER, LeaseId(lease));

@@ -1,4 +1,4 @@
-//! Who searches which part of the tree depth first ([`jlpns_search::graph::brothers`](jlpns_search::graph::Subtree)).
+//! Who searches which part of the tree depth first ([`jlpns_search::graph::Graph::select_depth_first`]).
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,14 @@ use super::ids::WorkerId;
 pub struct Subtrees(BTreeMap<WorkerId, Subtree>);
 
 impl Subtrees {
-    /// The subtree of a worker, if it has one, and those of the others.
-    pub fn of(&self, worker: WorkerId) -> (Option<&Subtree>, Vec<&Subtree>) {
-        let others = self.0.iter().filter(|&(&id, _)| id != worker).map(|(_, other)| other);
-        (self.0.get(&worker), others.collect())
+    /// The subtree of a worker, if it has one, and those of the others that take jobs now.
+    pub fn of(
+        &self,
+        worker: WorkerId,
+        takes_jobs: impl Fn(WorkerId) -> bool,
+    ) -> (Option<&Subtree>, Vec<&Subtree>) {
+        let others = self.0.iter().filter(|&(&id, _)| id != worker && takes_jobs(id));
+        (self.0.get(&worker), others.map(|(_, other)| other).collect())
     }
 
     /// Notes which one a worker has from now on.

@@ -5,7 +5,7 @@ use jlpns_games::{Game, Move, Threshold, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::efforts::Width;
 use jlpns_search::graph::{
-    DepthFirst, DumpError, Graph, GraphSettings, NodeId, PartialDump, Shed, Subtree,
+    DumpError, Graph, GraphSettings, NextInOrder, NodeId, PartialDump, Shed, Subtree,
 };
 use jlpns_search::{EffortPair, Findings, Question, SolvedPosition, with_width};
 
@@ -277,7 +277,8 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         own: Option<&Subtree>,
         others: &[&Subtree],
     ) -> Option<(MostProving, Option<Subtree>)> {
-        let DepthFirst { node, threshold, subtree } = self.graph.select_depth_first(own, others)?;
+        let NextInOrder { node, threshold, subtree } =
+            self.graph.select_depth_first(own, others)?;
         Some((self.selected(node, threshold), subtree))
     }
 

@@ -8,10 +8,11 @@
 //!
 //! Each worker has a subtree of its own, which it searches as one alpha-beta would until it is solved: its table
 //! knows what is below. Then it takes over the next one that is needed and that nobody is in, as near to the root as
-//! there is one.
+//! there is one. A worker whose subtree has nothing free helps in those of the others.
 
-use std::cmp::Reverse;
+use std::collections::{HashSet, VecDeque};
 
+use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList, Threshold};
 use smallvec::SmallVec;
 
@@ -19,19 +20,30 @@ use crate::efforts::{ThresholdSet, Width, for_player};
 use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
 
+/// How many nodes a descent looks at to find a subtree that is needed, at the most: with hundreds of workers there are
+/// many in which somebody is.
+const MOST_LOOKED_AT: usize = 128;
+
 /// The part of a graph that one worker searches depth first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subtree {
-    /// The moves from the root of the graph to a frontier node that the worker got: the last one that one search alone
-    /// would have come to.
+    /// The index of the threshold that it is searched for.
+    threshold: usize,
+    /// The moves from the root of the graph to where one search alone would be now.
     way: Vec<Move>,
     /// How many of them lead to the root of the subtree.
-    root: usize,
+    root_depth: usize,
 }
 
-/// A frontier node that is to be searched next, depth first.
+impl Subtree {
+    fn way_to_root(&self) -> &[Move] {
+        &self.way[..self.root_depth]
+    }
+}
+
+/// A frontier node that was selected depth first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DepthFirst {
+pub struct NextInOrder {
     /// The node; it is the current one now.
     pub node: NodeId,
     /// The index of the threshold that it is searched for.
@@ -43,25 +55,17 @@ pub struct DepthFirst {
 /// A child, and its place among the children of its parent.
 type Child = (NodeId, usize);
 
-/// Ways of others, from some node on.
-type Ways<'a> = SmallVec<[&'a [Move]; 8]>;
+/// The children of a node that have to be searched, as far as is known, the most promising first: the first one that is
+/// open; and if a brother has been refuted, all.
+type Needed = SmallVec<[Child; 8]>;
 
-/// The children of a node, as a depth-first search comes to them.
-struct Brothers<K> {
-    /// Those that are open, the most promising first.
-    open: SmallVec<[Child; 16]>,
-    /// Whether one has been refuted by a search.
-    is_one_refuted: bool,
-    /// Where the moves lead to.
-    moves: SmallVec<[(Move, K); 16]>,
-}
-
-impl<K> Brothers<K> {
-    /// Those that have to be searched, as far as is known: the first one; and if a brother has been refuted, all.
-    fn needed(&self) -> &[Child] {
-        let needed = if self.is_one_refuted { self.open.len() } else { self.open.len().min(1) };
-        &self.open[..needed]
-    }
+/// What is known during one selection.
+struct Looking<'a> {
+    threshold: usize,
+    /// The subtrees of the other workers.
+    others: Vec<&'a Subtree>,
+    /// Nodes below which nothing is needed that is free.
+    exhausted: HashSet<NodeId, FixedState>,
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
@@ -77,120 +81,150 @@ impl<G: Game, W: Width> Graph<G, W> {
         &mut self,
         own: Option<&Subtree>,
         others: &[&Subtree],
-    ) -> Option<DepthFirst> {
+    ) -> Option<NextInOrder> {
         let threshold = self.threshold_to_stay_with()?;
         self.path_is_depth_first = true;
-        let kept = own.filter(|own| self.follow(&own.way[..own.root], threshold));
+        let of_this = |subtree: &&Subtree| subtree.threshold == threshold;
+        let others = others.iter().copied().filter(of_this).collect();
+        let mut looking = Looking { threshold, others, exhausted: HashSet::default() };
+        // The whole graph is no part of it.
+        let own = own.filter(|own| of_this(own) && own.root_depth > 0);
+        let kept = own.filter(|own| self.follow(own.way_to_root(), threshold));
         if let Some(own) = kept
-            && let Some((node, is_next)) = self.next_below(own, threshold)
+            && let Some(subtree) = self.next_below(own, &mut looking)
         {
-            let next = || Subtree { way: self.path_moves.clone(), root: own.root };
-            let subtree = if is_next { next() } else { own.clone() };
-            return Some(DepthFirst { node, threshold, subtree: Some(subtree) });
+            return Some(self.next_in_order(threshold, Some(subtree)));
         }
-        let ways: Vec<&[Move]> = others.iter().map(|other| &other.way[..]).collect();
-        self.ascend_to(0);
-        if let Some((node, root)) = self.free_subtree(threshold, &ways) {
-            let new = || Subtree { way: self.path_moves.clone(), root };
-            let subtree = Some(kept.cloned().unwrap_or_else(new));
-            return Some(DepthFirst { node, threshold, subtree });
+        if let Some(free) = self.free_subtree(&mut looking) {
+            let subtree = kept.cloned().unwrap_or(free);
+            return Some(self.next_in_order(threshold, Some(subtree)));
         }
         self.ascend_to(0);
-        let (node, threshold) =
-            self.descend_to_leaf(threshold, |graph, node| graph.child_in_order(node, threshold))?;
-        Some(DepthFirst { node, threshold, subtree: kept.cloned() })
+        self.descend_to_leaf(threshold, |graph, node| graph.child_in_order(node, threshold))?;
+        Some(self.next_in_order(threshold, kept.cloned()))
     }
 
-    /// The next frontier node of a worker's subtree that is needed, and whether one search alone would come to it
-    /// next, as no other is out before it. The current node is the root of the subtree.
-    fn next_below(&mut self, own: &Subtree, threshold: usize) -> Option<(NodeId, bool)> {
+    fn next_in_order(&self, threshold: usize, subtree: Option<Subtree>) -> NextInOrder {
+        NextInOrder { node: self.current(), threshold, subtree }
+    }
+
+    /// Goes on to the next frontier node of a worker's subtree that is needed; how the subtree is then. The current node
+    /// is its root.
+    fn next_below(&mut self, own: &Subtree, looking: &mut Looking<'_>) -> Option<Subtree> {
         // What was first in order is so until it is solved; nobody needs to be asked again.
-        for &mv in &own.way[own.root..] {
-            let locked = self.locks.get(self.current()).has(threshold);
-            if locked || !self.step(mv, threshold) {
+        for &mv in &own.way[own.root_depth..] {
+            if !self.step(mv, looking.threshold) {
                 break;
             }
         }
-        let mut done = None;
+        let mut is_first = true;
         loop {
-            let (node, depth) = (self.current(), self.path.len() - 1);
-            if let Some((found, is_first)) = self.first_needed_but(done, threshold) {
-                return Some((found, is_first && done.is_none()));
+            let depth = self.path.len() - 1;
+            if let Some(first) = self.first_needed(looking) {
+                let way =
+                    if is_first { self.path_moves[..first].to_vec() } else { own.way.clone() };
+                return Some(Subtree { way, ..*own });
             }
-            if depth <= own.root {
+            if depth <= own.root_depth {
                 return None;
             }
             self.ascend_to(depth - 1);
-            done = Some(node);
+            is_first = false;
         }
     }
 
-    /// Descends from the current node to the first frontier node that is needed and not leased.
-    fn first_needed(&mut self, threshold: usize) -> Option<NodeId> {
-        self.first_needed_but(None, threshold).map(|(node, _)| node)
-    }
-
-    /// The same, but not below the child `done`, where nothing is; and whether no other is needed before it.
-    fn first_needed_but(
-        &mut self,
-        done: Option<NodeId>,
-        threshold: usize,
-    ) -> Option<(NodeId, bool)> {
-        let node = self.current();
-        if self.locks.get(node).has(threshold) {
-            return None;
-        }
-        if self.nodes.is_leaf(node) {
-            return (!self.nodes.has(node, Mark::Leased)).then_some((node, true));
-        }
-        let depth = self.path.len() - 1;
-        let brothers = self.brothers(node, threshold);
-        let mut needed = brothers.needed().iter().enumerate();
-        needed.find_map(|(place, &(child, index))| {
-            if Some(child) == done {
-                return None;
+    /// Descends from the current node to the first frontier node that is needed, is not leased, and is in no subtree of
+    /// another worker; how far one search alone would be on this way now. If there is none, the current node stays the
+    /// same.
+    fn first_needed(&mut self, looking: &mut Looking<'_>) -> Option<usize> {
+        let base = self.path.len() - 1;
+        // What is left to look at of the nodes on the way, and whether it is gone on from the first of them.
+        let mut levels: Vec<(Needed, usize)> = Vec::new();
+        let mut has_met_another = false;
+        loop {
+            let node = self.current();
+            let is_of_another = !levels.is_empty() && self.is_of_another(looking);
+            has_met_another |= is_of_another;
+            let is_out = is_of_another
+                || looking.exhausted.contains(&node)
+                || self.is_out(node, looking.threshold);
+            if !is_out && self.nodes.is_leaf(node) {
+                let firsts = levels.iter().take_while(|&&(_, next)| next == 1).count();
+                return Some(base + firsts);
             }
-            self.ascend_to(depth);
-            self.descend(node, child, index);
-            let (found, is_first) = self.first_needed_but(None, threshold)?;
-            Some((found, is_first && place == 0))
-        })
+            let needed = if is_out { Needed::new() } else { self.needed(node, looking.threshold) };
+            levels.push((needed, 0));
+            // To the next one, or back to where there is one.
+            while let Some((needed, next)) = levels.last_mut() {
+                let node = self.current();
+                if let Some(&(child, index)) = needed.get(*next) {
+                    *next += 1;
+                    self.descend(node, child, index);
+                    break;
+                }
+                levels.pop();
+                if !has_met_another {
+                    looking.exhausted.insert(node);
+                }
+                if levels.is_empty() {
+                    return None;
+                }
+                self.ascend_to(base + levels.len() - 1);
+            }
+        }
     }
 
-    /// Descends from the current node to the first frontier node of a child that is needed and that nobody is in, as
-    /// near to the root as there is one; how many moves lead to the child besides. `ways` are those of the others from
-    /// the current node on.
-    fn free_subtree(&mut self, threshold: usize, ways: &[&[Move]]) -> Option<(NodeId, usize)> {
-        let node = self.current();
-        if self.locks.get(node).has(threshold) {
-            return None;
-        }
-        let depth = self.path.len() - 1;
-        if self.nodes.is_leaf(node) {
-            return (!self.nodes.has(node, Mark::Leased)).then_some((node, depth));
-        }
-        let brothers = self.brothers(node, threshold);
-        let mut inside: Vec<(Child, Ways<'_>)> = Vec::new();
-        for &(child, index) in brothers.needed() {
-            let key = self.nodes.key(child);
-            let leads_here = |&(mv, _): &(&Move, &[Move])| brothers.moves.contains(&(*mv, key));
-            let steps = ways.iter().filter_map(|way| way.split_first());
-            let ways_below: Ways<'_> = steps.filter(leads_here).map(|(_, rest)| rest).collect();
-            if !ways_below.is_empty() {
-                inside.push(((child, index), ways_below));
+    /// Whether nothing can be selected below a node, or it is selected already.
+    fn is_out(&self, node: NodeId, threshold: usize) -> bool {
+        self.locks.get(node).has(threshold)
+            || self.nodes.is_leaf(node) && self.nodes.has(node, Mark::Leased)
+    }
+
+    /// Whether the current node is the root of another worker's subtree.
+    fn is_of_another(&self, looking: &Looking<'_>) -> bool {
+        looking.others.iter().any(|other| other.way_to_root() == self.path_moves)
+    }
+
+    /// Descends to the first frontier node of a subtree that is needed and that nobody is in, as near to the root as
+    /// there is one.
+    fn free_subtree(&mut self, looking: &mut Looking<'_>) -> Option<Subtree> {
+        let threshold = looking.threshold;
+        let ways: SmallVec<[&[Move]; 8]> =
+            looking.others.iter().map(|other| &other.way[..]).collect();
+        // Nodes that somebody is in, with the ways from there on.
+        let mut waiting = VecDeque::from([(Vec::new(), ways)]);
+        for _ in 0..MOST_LOOKED_AT {
+            let (way, ways) = waiting.pop_front()?;
+            if !self.follow(&way, threshold) {
                 continue;
             }
-            self.descend(node, child, index);
-            if let Some(found) = self.first_needed(threshold) {
-                return Some((found, depth + 1));
+            let node = self.current();
+            let is_out = looking.exhausted.contains(&node) || self.is_out(node, threshold);
+            if is_out {
+                continue;
             }
-            self.ascend_to(depth);
+            let root_depth = way.len();
+            if self.nodes.is_leaf(node) {
+                return Some(Subtree { threshold, way, root_depth });
+            }
+            for (child, index) in self.needed(node, threshold) {
+                self.descend(node, child, index);
+                let mv = *self.path_moves.last().expect("a move leads to the child");
+                let steps = ways.iter().filter_map(|way| way.split_first());
+                let below: SmallVec<[&[Move]; 8]> =
+                    steps.filter(|&(&next, _)| next == mv).map(|(_, rest)| rest).collect();
+                if !below.is_empty() {
+                    waiting.push_back((self.path_moves.clone(), below));
+                } else if let Some(first) = self.first_needed(looking) {
+                    // One search alone is at the root of the subtree, or farther on.
+                    let root_depth = root_depth + 1;
+                    let way = self.path_moves[..first.max(root_depth)].to_vec();
+                    return Some(Subtree { threshold, way, root_depth });
+                }
+                self.ascend_to(root_depth);
+            }
         }
-        inside.into_iter().find_map(|((child, index), ways_below)| {
-            self.ascend_to(depth);
-            self.descend(node, child, index);
-            self.free_subtree(threshold, &ways_below)
-        })
+        None
     }
 
     /// Goes along `way` from the root; whether that is open all along, for this threshold.
@@ -207,56 +241,47 @@ impl<G: Game, W: Width> Graph<G, W> {
         if !legal.contains(&mv) {
             return false;
         }
-        let key = self.key_after(mv);
-        let child =
-            self.nodes.children(node).enumerate().find(|&(_, child)| self.nodes.key(child) == key);
-        let open = child.filter(|&(_, child)| !self.nodes.pair(child, threshold).is_solved());
+        let mut position = self.position.clone();
+        self.game.play(&mut position, mv);
+        let key = self.game.key(&position);
+        let open = self.nodes.children(node).enumerate().find(|&(_, child)| {
+            self.nodes.key(child) == key && !self.nodes.pair(child, threshold).is_solved()
+        });
         let Some((index, child)) = open else { return false };
         self.descend(node, child, index);
         true
     }
 
     /// The first child in the game's order that is open; while that is locked, the most-proving one.
-    fn child_in_order(&self, node: NodeId, threshold: usize) -> Option<Child> {
-        let first = self.brothers(node, threshold).open.first().copied();
+    fn child_in_order(&mut self, node: NodeId, threshold: usize) -> Option<Child> {
+        let first = self.needed(node, threshold).first().copied();
         let free = first.filter(|&(child, _)| !self.locks.get(child).has(threshold));
         free.or_else(|| self.most_proving_child(node, threshold))
     }
 
-    /// The children of `node`, the current one.
-    fn brothers(&self, node: NodeId, threshold: usize) -> Brothers<G::Key> {
+    /// The children of `node`, the current one, that have to be searched.
+    fn needed(&mut self, node: NodeId, threshold: usize) -> Needed {
         let player = self.nodes.player(node);
         let asked = Threshold(self.question.thresholds().0.0 + threshold as u8);
-        let mut position = self.position.clone();
-        let expansion = self.expansion(node, &position);
-        let words = self.words(&mut position, &expansion);
-        let mut in_order: SmallVec<[usize; 16]> = (0..expansion.len()).collect();
-        in_order.sort_by_key(|&at| Reverse(words.promises[at].1));
-        let moves: SmallVec<[(Move, G::Key); 16]> =
-            expansion.iter().map(|&mv| (mv, self.key_after(mv))).collect();
-        let (mut open, mut is_one_refuted) = (SmallVec::<[Child; 16]>::new(), false);
-        for at in in_order {
+        let (mut needed, mut is_one_refuted) = (Needed::new(), false);
+        self.note_order(node);
+        for &(key, bounds) in self.orders.get(node, self.nodes.key(node)) {
             // Mirror images have one key; without merging they are two children.
             let children = self.nodes.children(node).enumerate();
             let with_this_key = children.filter(|&(_, child)| {
                 let wanted = for_player(player, self.nodes.pair(child, threshold)).0;
-                self.nodes.key(child) == moves[at].1 && !wanted.is_infinite()
+                self.nodes.key(child) == key && !wanted.is_infinite()
             });
             let mut still_open = with_this_key.map(|(index, child)| (child, index)).peekable();
             // What the game sees to be lost says nothing of the others.
-            is_one_refuted |=
-                still_open.peek().is_none() && words.bounds[at].verdict(asked).is_none();
-            let new = still_open.find(|child| !open.contains(child));
-            open.extend(new);
+            is_one_refuted |= still_open.peek().is_none() && bounds.verdict(asked).is_none();
+            let new = still_open.find(|child| !needed.contains(child));
+            needed.extend(new);
         }
-        Brothers { open, is_one_refuted, moves }
-    }
-
-    /// The key of the position after a move at the current node.
-    fn key_after(&self, mv: Move) -> G::Key {
-        let mut position = self.position.clone();
-        self.game.play(&mut position, mv);
-        self.game.key(&position)
+        if !is_one_refuted {
+            needed.truncate(1);
+        }
+        needed
     }
 
     fn current(&self) -> NodeId {

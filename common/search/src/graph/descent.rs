@@ -23,7 +23,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     pub(super) fn descend_to_leaf(
         &mut self,
         threshold: usize,
-        choose: impl Fn(&Self, NodeId) -> Option<(NodeId, usize)>,
+        mut choose: impl FnMut(&mut Self, NodeId) -> Option<(NodeId, usize)>,
     ) -> Option<(NodeId, usize)> {
         loop {
             let node = *self.path.last()?;

@@ -12,7 +12,7 @@
 //! - `nodes`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
 //!   `freeing` gives their places back; `prefetch`: loading them before they are read.
 //! - `descent`: from the root to a most-proving frontier node; `brothers`: the same depth first, for one worker or
-//!   several; `fold`: expanding it.
+//!   several, and `orders`: the game's order of moves; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `regrow`: growing it anew when verdicts are taken back.
@@ -34,6 +34,7 @@ mod lease;
 mod locks;
 mod node_id;
 mod nodes;
+mod orders;
 mod parents;
 mod prefetch;
 mod ranks;
@@ -48,7 +49,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-pub use brothers::{DepthFirst, Subtree};
+pub use brothers::{NextInOrder, Subtree};
 pub use dump::{DumpError, PartialDump};
 use foldhash::fast::FixedState;
 use jlpns_games::{Game, Move, MoveList};
@@ -56,6 +57,7 @@ pub use lease::Selection;
 use locks::Locks;
 pub use node_id::NodeId;
 use nodes::{Mark, Nodes};
+use orders::Orders;
 use relevance::Pruning;
 use shed::Hand;
 pub use shed::Shed;
@@ -128,6 +130,7 @@ pub struct Graph<G: Game, W: Width> {
     path_moves: Vec<Move>,
     /// Whether the path is that of a depth-first descent.
     path_is_depth_first: bool,
+    orders: Orders<G::Key>,
     /// The root's threshold that such descents stay with.
     stays_with: Option<usize>,
     /// The position at the end of the path.
@@ -175,6 +178,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             path: vec![root],
             path_moves: Vec::new(),
             path_is_depth_first: false,
+            orders: Orders::new(),
             stays_with: None,
             position,
             worklist: Worklist::default(),
@@ -262,7 +266,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let leased = self.actual.capacity() * size_of::<(NodeId, Pairs)>();
         let several = self.evaluation.width() > 1;
         let pruning = if several { self.pruning.bytes(self.nodes.places()) } else { 0 };
-        let aside = self.locks.bytes() + leased + pruning;
+        let aside = self.locks.bytes() + self.orders.bytes() + leased + pruning;
         (self.nodes.bytes() + aside) as u64
     }
 

@@ -71,6 +71,11 @@ impl Worker {
         }
     }
 
+    /// Whether it is served when a slot is free.
+    pub fn takes_leases(&self) -> bool {
+        self.readiness.is_ready() && self.benched.is_none() && self.stuck < self.info.slots
+    }
+
     /// Whether it can take a lease: for a free slot, or for the one that is free next.
     pub fn can_take_a_lease(&self) -> bool {
         // Who knows when a slot that is stuck will be free.

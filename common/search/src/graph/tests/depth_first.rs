@@ -161,7 +161,7 @@ fn a_value_is_asked_for_one_threshold_after_the_other() {
     let question = Question::Value(game.scale().bounds());
     let mut graph = Graph::new(game.clone(), game.start(), question, Two, plain(1 << 24));
     let mut worked_on: Vec<usize> = Vec::new();
-    while let Some(DepthFirst { threshold, .. }) = graph.select_depth_first(None, &[]) {
+    while let Some(NextInOrder { threshold, .. }) = graph.select_depth_first(None, &[]) {
         assert!(graph.expand(), "there is room");
         if worked_on.last() != Some(&threshold) {
             worked_on.push(threshold);
@@ -243,4 +243,32 @@ fn a_second_job_of_a_worker_goes_into_its_subtree_first() {
         (2, 2),
         "two answers to a move that one answer was not enough against"
     );
+}
+
+#[test]
+fn a_subtree_is_for_one_threshold() {
+    let game = Connect4::<u64>::new(7, 6).unwrap();
+    let question = Question::Value(game.scale().bounds());
+    let settings = GraphSettings { merge: false, knowledge: true, ..plain(1 << 20) };
+    let root = after_two_moves();
+    let mut graph = Graph::new(game.clone(), root, question, Two, settings);
+    assert!(graph.select().is_some() && graph.expand());
+    let (mut subtree, mut columns) = (None, Vec::new());
+    loop {
+        let next = graph.select_depth_first(subtree.as_ref(), &[]).expect("the draw is open");
+        columns.push(graph.path_moves()[0].0);
+        subtree = next.subtree;
+        if next.threshold == 0 {
+            break;
+        }
+        // It is no win, whatever the answer.
+        let mut position = *graph.position();
+        let efforts = vec![EffortPair::UNIT, EffortPair::solved(false)];
+        let child = |column| ChildFindings { mv: Move(column), efforts: efforts.clone() };
+        let (children, efforts) = ((0..7).map(child).collect(), efforts.clone());
+        let found = Findings { efforts, children, nodes: 1, most_proving_move: None };
+        assert!(graph.fold(next.node, &mut position, 0, &found));
+    }
+    assert_eq!(columns[..7], [3, 2, 1, 4, 0, 5, 6]);
+    assert_eq!(columns[7..], [3], "from the first one on again, not where the last one was");
 }
