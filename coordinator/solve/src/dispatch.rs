@@ -111,7 +111,7 @@ impl Dispatch {
         worker: WorkerId,
     ) -> Option<(MostProving, WorkerId)> {
         let scheduler = &self.scheduler;
-        let takes_jobs = |id| scheduler.worker(id).is_some_and(Worker::takes_leases);
+        let takes_jobs = |id| scheduler.worker(id).is_some_and(Worker::is_served);
         let (own, others) = self.subtrees.of(worker, takes_jobs);
         let (selected, subtree) = tree.select_depth_first(own, &others)?;
         tree.lease(selected.node);
@@ -130,19 +130,17 @@ impl Dispatch {
         portfolio: &mut Portfolio,
     ) -> Option<(MostProving, WorkerId, Choice)> {
         let next = self.scheduler.open_workers().next()?;
-        let (scheduler, subtrees) = (&self.scheduler, &mut self.subtrees);
-        let place = || {
-            let place = scheduler.place(next);
+        if portfolio.has_depth_first() {
+            let place = self.scheduler.place(next);
             if place.in_first_half() == 0 {
-                subtrees.note(next, None);
+                self.subtrees.note(next, None);
             }
-            place
-        };
-        if let Some(choice) =
-            portfolio.choose_depth_first(next, place, |lease| scheduler.is_held(lease))
-            && let Some((selected, worker)) = self.go_on_depth_first(tree, next)
-        {
-            return Some((selected, worker, choice));
+            let is_out = |lease| self.scheduler.is_held(lease);
+            if let Some(choice) = portfolio.choose_depth_first(next, place, is_out)
+                && let Some((selected, worker)) = self.go_on_depth_first(tree, next)
+            {
+                return Some((selected, worker, choice));
+            }
         }
         let choice = portfolio.choose(self.scheduler.slots());
         let (selected, worker) = match choice.descent {

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use jlpns_search::Algorithm;
 
 use crate::ids::{LeaseId, WorkerId};
+use crate::scheduler::Place;
 use crate::settings::{Beside, SolveSettings};
 
 /// One best-first job in this number runs the sub-search that settles less.
@@ -38,24 +39,6 @@ pub enum Descent {
     BestFirst,
     /// In the game's order, one child after the other.
     DepthFirst,
-}
-
-/// Where the slots of a worker are among all slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// How many there are in all.
-    pub slots: u64,
-    /// How many come before the worker's.
-    pub before: u64,
-    /// How many are the worker's.
-    pub own: u64,
-}
-
-impl Place {
-    /// How many slots of the worker are in the first half of all.
-    pub fn in_first_half(self) -> u64 {
-        self.slots.div_ceil(2).saturating_sub(self.before).min(self.own)
-    }
 }
 
 /// What a job runs, and how its node is selected.
@@ -139,18 +122,22 @@ impl Portfolio {
         }
     }
 
-    /// A job of the search that goes depth first beside the other, if a worker is to have one next. What place the worker
-    /// has, and which leases are out, is asked only where that matters.
+    /// Whether one of two sub-searches goes depth first beside the other.
+    pub fn has_depth_first(&self) -> bool {
+        self.depth_first.is_some()
+    }
+
+    /// A job of the search that goes depth first beside the other, if a worker at this place is to have one next.
     pub fn choose_depth_first(
         &mut self,
         worker: WorkerId,
-        place: impl FnOnce() -> Place,
+        place: Place,
         is_out: impl Fn(LeaseId) -> bool,
     ) -> Option<Choice> {
         let depth_first = self.depth_first.as_mut()?;
         let beside = self.beside.filter(|_| depth_first.is_second);
         depth_first
-            .is_next(worker, place(), is_out)
+            .is_next(worker, place, is_out)
             .then_some(Choice { beside, descent: Descent::DepthFirst })
     }
 
@@ -275,7 +262,7 @@ mod tests {
 
     /// What the next job is to be for the worker there, all of whose jobs are out that have not been noted as done.
     fn chosen(portfolio: &mut Portfolio, place: Place) -> Choice {
-        let depth_first = portfolio.choose_depth_first(WORKER, || place, |_| true);
+        let depth_first = portfolio.choose_depth_first(WORKER, place, |_| true);
         depth_first.unwrap_or_else(|| portfolio.choose(place.slots))
     }
 
@@ -387,7 +374,7 @@ mod tests {
         portfolio.note_granted(depth_first, WORKER, LeaseId(1));
         assert_eq!(chosen(&mut portfolio, place(2, true)), best_first, "one of them is out");
         let of_another = |portfolio: &mut Portfolio| {
-            portfolio.choose_depth_first(WorkerId(2), || place(2, true), |_| true)
+            portfolio.choose_depth_first(WorkerId(2), place(2, true), |_| true)
         };
         assert_eq!(of_another(&mut portfolio), Some(depth_first));
         let wide = Place { slots: 8, before: 0, own: 8 };
@@ -397,7 +384,7 @@ mod tests {
             portfolio.note_granted(depth_first, WORKER, LeaseId(lease));
         }
         assert_eq!(chosen(&mut portfolio, wide).descent, Descent::BestFirst, "four of eight");
-        let lost = portfolio.choose_depth_first(WORKER, || wide, |lease| lease != LeaseId(3));
+        let lost = portfolio.choose_depth_first(WORKER, wide, |lease| lease != LeaseId(3));
         assert_eq!(lost, Some(depth_first), "the lease of one was lost");
         portfolio.note_granted(depth_first, WORKER, LeaseId(5));
         portfolio.note_done((WORKER, LeaseId(5)), Algorithm::AlphaBeta, 500, false);

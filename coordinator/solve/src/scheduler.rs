@@ -13,6 +13,7 @@
 //! A former lease is remembered for a while, so that a late report is still of use.
 
 mod lease;
+mod place;
 mod rate;
 mod readiness;
 mod stragglers;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use jlpns_search::Job;
 pub use lease::{Lease, LeaseTerms, Purpose, TakenBack};
+pub use place::Place;
 pub use readiness::Readiness;
 use stragglers::LONGEST;
 use worker::Turn;
@@ -32,7 +34,6 @@ use super::ahead::Ahead;
 use super::belief::MachineId;
 use super::event::{Refusal, WorkerInfo};
 use super::ids::{LeaseId, WorkerId};
-use super::portfolio::Place;
 
 /// How many former leases are remembered.
 const FORMER_LEASES: usize = 4096;
@@ -176,9 +177,8 @@ impl Scheduler {
     /// Where a worker's slots are among those of all workers that take leases, those first that have been here for the
     /// longest time.
     pub fn place(&self, id: WorkerId) -> Place {
-        let takes_leases = |worker: &Worker| worker.readiness.is_ready();
         let before = self.workers().take_while(|&(other, _)| other != id);
-        let before = before.filter(|(_, worker)| takes_leases(worker));
+        let before = before.filter(|(_, worker)| worker.readiness.is_ready());
         Place {
             slots: self.slots,
             before: before.map(|(_, worker)| u64::from(worker.info.slots)).sum(),

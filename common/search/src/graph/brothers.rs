@@ -138,16 +138,14 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// same.
     fn first_needed(&mut self, looking: &mut Looking<'_>) -> Option<usize> {
         let base = self.path.len() - 1;
-        // What is left to look at of the nodes on the way, and whether it is gone on from the first of them.
+        // Of each node on the way, the children that are needed, and how many of them were gone to.
         let mut levels: Vec<(Needed, usize)> = Vec::new();
         let mut has_met_another = false;
         loop {
             let node = self.current();
             let is_of_another = !levels.is_empty() && self.is_of_another(looking);
             has_met_another |= is_of_another;
-            let is_out = is_of_another
-                || looking.exhausted.contains(&node)
-                || self.is_out(node, looking.threshold);
+            let is_out = is_of_another || self.is_out(node, looking);
             if !is_out && self.nodes.is_leaf(node) {
                 let firsts = levels.iter().take_while(|&&(_, next)| next == 1).count();
                 return Some(base + firsts);
@@ -175,8 +173,9 @@ impl<G: Game, W: Width> Graph<G, W> {
     }
 
     /// Whether nothing can be selected below a node, or it is selected already.
-    fn is_out(&self, node: NodeId, threshold: usize) -> bool {
-        self.locks.get(node).has(threshold)
+    fn is_out(&self, node: NodeId, looking: &Looking<'_>) -> bool {
+        looking.exhausted.contains(&node)
+            || self.locks.get(node).has(looking.threshold)
             || self.nodes.is_leaf(node) && self.nodes.has(node, Mark::Leased)
     }
 
@@ -199,8 +198,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 continue;
             }
             let node = self.current();
-            let is_out = looking.exhausted.contains(&node) || self.is_out(node, threshold);
-            if is_out {
+            if self.is_out(node, looking) {
                 continue;
             }
             let root_depth = way.len();

@@ -32,10 +32,6 @@ impl<K: Copy + Eq> Orders<K> {
         self.0.get(&node).filter(|(of, _)| *of == key).map_or(&[], |(_, order)| order)
     }
 
-    fn has(&self, node: NodeId, key: K) -> bool {
-        self.0.get(&node).is_some_and(|(of, _)| *of == key)
-    }
-
     fn note(&mut self, node: NodeId, key: K, order: Order<K>) {
         if self.0.len() >= MOST {
             self.0.clear();
@@ -53,7 +49,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Has the order of `node`, the current one, be remembered.
     pub(super) fn note_order(&mut self, node: NodeId) {
         let key = self.nodes.key(node);
-        if self.orders.has(node, key) {
+        if !self.orders.get(node, key).is_empty() {
             return;
         }
         let mut position = self.position.clone();

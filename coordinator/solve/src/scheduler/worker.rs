@@ -72,7 +72,7 @@ impl Worker {
     }
 
     /// Whether it is served when a slot is free.
-    pub fn takes_leases(&self) -> bool {
+    pub fn is_served(&self) -> bool {
         self.readiness.is_ready() && self.benched.is_none() && self.stuck < self.info.slots
     }
 
@@ -81,7 +81,7 @@ impl Worker {
         // Who knows when a slot that is stuck will be free.
         let ahead = if self.stuck == 0 { self.ahead.leases(self.info.slots) } else { 0 };
         let room = self.info.slots.saturating_add(ahead);
-        self.running + self.stuck < room && self.readiness.is_ready() && self.benched.is_none()
+        self.is_served() && self.running + self.stuck < room
     }
 
     /// How many of its slots run a search that is wanted; further leases wait.
