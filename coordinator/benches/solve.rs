@@ -168,6 +168,7 @@ impl Bench {
                         examined,
                         findings,
                         elapsed,
+                        hearsay: false,
                     }
                 })
                 .collect();

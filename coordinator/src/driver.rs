@@ -361,7 +361,7 @@ impl Driver {
             spec: self.config.spec.clone(),
             heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
             build: jlpns_proto::BUILD.to_owned(),
-            solved_from: if self.solve.settings().share { SOLVED_FROM } else { 0 },
+            solved_from: if self.solve.shares() { SOLVED_FROM } else { 0 },
             kept: self.recorder.is_some(),
             ..Default::default()
         };
@@ -492,6 +492,11 @@ impl Driver {
             Action::Tell { worker, solved } => {
                 let solved = solved.iter().map(v1::SolvedPosition::from);
                 self.outbox.of(worker).solved.extend(solved);
+            }
+            Action::EndSharing { worker } => {
+                let batch = self.outbox.of(worker);
+                batch.solved.clear();
+                batch.sharing_over = true;
             }
             Action::Acknowledge { worker, lease } => {
                 self.outbox.acknowledge(worker, lease);

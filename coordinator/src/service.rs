@@ -308,7 +308,10 @@ fn checked(
             Some(Err(why)) => examined.with_bad_certificate(why),
             None => examined,
         });
-        events.push(Event::Reported { worker, lease, subject, examined, findings, elapsed });
+        let hearsay = report.hearsay;
+        let report =
+            Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay };
+        events.push(report);
     }
     let mut declines = Vec::new();
     for decline in batch.declines {

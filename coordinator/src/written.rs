@@ -28,16 +28,9 @@ pub enum ReadError {
 /// A record as bytes.
 pub fn record_to_bytes(record: &Record) -> Vec<u8> {
     let kind = match record {
-        Record::Report(report) => Kind::Report(v1::RecordedReport {
-            machine: report.machine.0,
-            lease_id: report.lease.0,
-            moves: codes(&report.moves),
-            question: Some(report.question.into()),
-            findings: Some(v1::Findings::from(&report.findings)),
-            elapsed_us: micros(report.elapsed),
-            at_us: micros(report.at),
-            proof: report.proof.map(|ProofId(id)| id.to_vec()),
-        }),
+        // A release that knows no hearsay must not take it for its machine's word.
+        Record::Report(report) if report.hearsay => Kind::Hearsay(report_to_wire(report)),
+        Record::Report(report) => Kind::Report(report_to_wire(report)),
         Record::Split { moves } => Kind::Split(v1::RecordedSplit { moves: codes(moves) }),
         Record::Machine { identity, name } => {
             let machine =
@@ -63,20 +56,8 @@ pub fn record_to_bytes(record: &Record) -> Vec<u8> {
 pub fn record_from_bytes(bytes: &[u8]) -> Result<Record, ReadError> {
     let record = v1::JournalRecord::decode(bytes)?;
     Ok(match record.kind.ok_or(WireError::Missing("record.kind"))? {
-        Kind::Report(report) => Record::Report(Report {
-            machine: MachineId(report.machine),
-            lease: LeaseId(report.lease_id),
-            moves: moves("record.moves", &report.moves)?,
-            question: Question::try_from(
-                report.question.ok_or(WireError::Missing("record.question"))?,
-            )?,
-            findings: Findings::try_from(
-                report.findings.ok_or(WireError::Missing("record.findings"))?,
-            )?,
-            elapsed: Duration::from_micros(report.elapsed_us),
-            at: Duration::from_micros(report.at_us),
-            proof: report.proof.map(|id| proof("record.proof", &id)).transpose()?,
-        }),
+        Kind::Report(report) => Record::Report(report_from_wire(report, false)?),
+        Kind::Hearsay(report) => Record::Report(report_from_wire(report, true)?),
         Kind::Split(split) => Record::Split { moves: moves("record.moves", &split.moves)? },
         Kind::Machine(machine) => {
             let Machine { identity, name, .. } = machine_from_wire(machine);
@@ -139,6 +120,35 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
         tree: snapshot.tree,
         machines,
         claims,
+    })
+}
+
+fn report_to_wire(report: &Report) -> v1::RecordedReport {
+    v1::RecordedReport {
+        machine: report.machine.0,
+        lease_id: report.lease.0,
+        moves: codes(&report.moves),
+        question: Some(report.question.into()),
+        findings: Some(v1::Findings::from(&report.findings)),
+        elapsed_us: micros(report.elapsed),
+        at_us: micros(report.at),
+        proof: report.proof.map(|ProofId(id)| id.to_vec()),
+    }
+}
+
+fn report_from_wire(report: v1::RecordedReport, hearsay: bool) -> Result<Report, ReadError> {
+    let question = report.question.ok_or(WireError::Missing("record.question"))?;
+    let findings = report.findings.ok_or(WireError::Missing("record.findings"))?;
+    Ok(Report {
+        machine: MachineId(report.machine),
+        lease: LeaseId(report.lease_id),
+        moves: moves("record.moves", &report.moves)?,
+        question: Question::try_from(question)?,
+        findings: Findings::try_from(findings)?,
+        hearsay,
+        elapsed: Duration::from_micros(report.elapsed_us),
+        at: Duration::from_micros(report.at_us),
+        proof: report.proof.map(|id| proof("record.proof", &id)).transpose()?,
     })
 }
 

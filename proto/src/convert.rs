@@ -312,6 +312,7 @@ impl From<&Job> for v1::Job {
             epsilon: job.epsilon,
             budget: job.budget,
             prove: job.prove,
+            alone: job.alone,
         }
     }
 }
@@ -345,6 +346,7 @@ impl TryFrom<v1::Job> for Job {
             epsilon: from_zero("job.epsilon", job.epsilon)?,
             budget: in_range("job.budget", job.budget, 1, u64::MAX)?,
             prove: job.prove,
+            alone: job.alone,
         })
     }
 }

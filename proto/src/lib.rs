@@ -31,7 +31,7 @@ pub mod v1 {
 }
 
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 /// The version of the journal's format that this build reads and writes.
 pub const JOURNAL_VERSION: u32 = 1;

@@ -241,6 +241,7 @@ impl Running {
             elapsed_us: self.began.elapsed().as_micros() as u64,
             subject: Some(v1::Subject::from(&job)),
             certificate_bytes: None,
+            hearsay: false,
         }
     }
 }

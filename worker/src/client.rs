@@ -162,6 +162,7 @@ pub async fn run_worker(
         follows: Wanted::Work,
         solves: Solves::default(),
         only: None,
+        solved_from: 0,
         // Not 0, which stands for none.
         instance: RandomState::new().build_hasher().finish() | 1,
         is_kept: false,
@@ -200,6 +201,8 @@ struct Client {
     solves: Solves,
     /// The game of a coordinator with one solve, which has the number 0; `None` at a queue.
     only: Option<Arc<GameAtHand>>,
+    /// From how many nodes on it tells that coordinator of positions, and is told of those of others; 0: not at all.
+    solved_from: u32,
     /// Tells this process from others of the same name.
     instance: u64,
     /// Whether the coordinator keeps its solves on disk, so that they may be resumed.

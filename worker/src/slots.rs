@@ -61,6 +61,8 @@ pub enum SlotEventKind {
         certificate: Option<Vec<u8>>,
         /// The time spent in it.
         elapsed: Duration,
+        /// Whether it may have used what others had told.
+        hearsay: bool,
     },
     /// There was no search, for this reason.
     Declined(String),
@@ -118,7 +120,8 @@ fn work_on(task: &Task, said: &UnboundedSender<SlotEvent>) -> SlotEventKind {
         AssertUnwindSafe(|| run_job(spec, &**searcher, &task.job, &mut watch, &is_stopped));
     match catch_unwind(search) {
         Ok(Ok(FoundByJob { findings, certificate })) => {
-            SlotEventKind::Ended { findings, certificate, elapsed: begun.elapsed() }
+            let (elapsed, hearsay) = (begun.elapsed(), searcher.rests_on_hearsay(&task.job));
+            SlotEventKind::Ended { findings, certificate, elapsed, hearsay }
         }
         Ok(Err(reason)) => SlotEventKind::Declined(reason),
         Err(panic) => {

@@ -27,6 +27,7 @@ fn job(spec: &GameSpec, moves: &str, sub_search: Algorithm) -> Job {
         initialisation: Initialisation::Unit,
         knowledge: true,
         prove: true,
+        alone: false,
         growth: Growth::of(sub_search),
         epsilon: EPSILON,
         budget: 10_000_000,

@@ -90,6 +90,9 @@ pub struct Job {
     pub knowledge: bool,
     /// Whether a certificate of the answer is wanted with it.
     pub prove: bool,
+    /// Whether the search is to rest on nothing that other workers have told: then what it finds is its machine's
+    /// own word.
+    pub alone: bool,
     /// How it sizes its second level, if it has one.
     pub growth: Growth,
     /// The epsilon of its 1 + epsilon rule, if it is df-pn.

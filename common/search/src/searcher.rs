@@ -35,7 +35,8 @@ pub trait Searcher: Send + Sync + 'static {
     /// The error is one sentence that says why the job cannot be done at all.
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String>;
 
-    /// Asks for the positions that are solved with at least so many nodes.
+    /// Asks for the positions that are solved with at least so many nodes, and says that others will tell theirs;
+    /// before the first search, as it changes nothing later.
     fn keep_solved_from(&self, _work: u32) {}
 
     /// Those that were solved since the last call.
@@ -57,6 +58,11 @@ pub trait Searcher: Send + Sync + 'static {
         None
     }
 
-    /// Takes in what other workers have solved.
+    /// Takes in what other workers have solved, for jobs that need not be searched alone.
     fn learn(&self, _solved: &[SolvedPosition]) {}
+
+    /// Whether a search of the job may rest on what others have solved, up to now.
+    fn rests_on_hearsay(&self, _job: &Job) -> bool {
+        false
+    }
 }

@@ -10,7 +10,7 @@ use jlpns_games::{Game, OutcomeScale, with_game};
 use crate::search::{Observer, SearchSettings, Store, search_any};
 use crate::searcher::{Searcher, Searching};
 use crate::table::{ENTRY_BYTES, TableTooLarge};
-use crate::{Algorithm, Findings, Job, Question, SolvedPosition, TranspositionTable};
+use crate::{Findings, Job, Question, SolvedPosition, TranspositionTable};
 
 /// How many positions that others have solved are kept for a table that is still to be made, at 32
 /// bytes each. The others are searched again, if they matter.
@@ -91,15 +91,25 @@ impl Searching for EmbeddedSubSearches {
     }
 }
 
+/// The part of the memory for tables that goes to searches that are to rest on nothing that others tell, where
+/// others tell something.
+const PART_ALONE: u64 = 4;
+
 /// The searches of one solve; all slots share one transposition table, which is made when the
-/// first job needs it.
+/// first job needs it. Where workers tell each other what they solve, there is a second one, which
+/// takes nothing in of that.
 struct OneSolve {
     spec: GameSpec,
     memory: u64,
     slots: u64,
     /// For searches that do not use a table.
     no_table: TranspositionTable,
+    /// The one that takes in what others tell.
     table: OnceLock<Result<TranspositionTable, TableTooLarge>>,
+    /// The one for jobs that are to be searched alone, where others tell something.
+    alone: OnceLock<Result<TranspositionTable, TableTooLarge>>,
+    /// Whether anything was told.
+    was_told: AtomicBool,
     /// The work from which solved positions are kept, for a table that is still to be made.
     solved_from: AtomicU32,
     /// Whether it is to note which positions are searched.
@@ -117,39 +127,62 @@ impl OneSolve {
             slots: u64::from(slots.max(1)),
             no_table,
             table: OnceLock::new(),
+            alone: OnceLock::new(),
+            was_told: AtomicBool::new(false),
             solved_from: AtomicU32::new(u32::MAX),
             notes_searched: AtomicBool::new(false),
             learnt: Mutex::default(),
         })
     }
 
+    /// Whether workers tell each other what they solve.
+    fn is_shared(&self) -> bool {
+        self.solved_from.load(Relaxed) != u32::MAX
+    }
+
     /// The table for a job, and the memory that its search may take, in bytes.
-    fn share(&self, algorithm: Algorithm) -> Result<(&TranspositionTable, u64), String> {
+    fn share(&self, job: &Job) -> Result<(&TranspositionTable, u64), String> {
+        let algorithm = job.sub_search;
         if !algorithm.uses_table() {
             return Ok((&self.no_table, self.memory / self.slots));
         }
         let whole = SearchSettings { algorithm, memory: self.memory, ..SearchSettings::default() };
         let bytes = whole.table_bytes();
-        let table = self.table.get_or_init(|| {
-            let table = TranspositionTable::with_bytes(bytes)?;
-            table.keep_solved_from(self.solved_from.load(Relaxed));
-            if self.notes_searched.load(Relaxed) {
-                table.note_searched();
-            }
-            let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
-            learnt.drain(..).for_each(|solved| table.learn(&solved));
-            Ok(table)
-        });
+        let for_alone = if self.is_shared() { bytes / PART_ALONE } else { 0 };
+        let table = if job.alone && self.is_shared() {
+            self.alone.get_or_init(|| self.new_table(for_alone))
+        } else {
+            self.table.get_or_init(|| {
+                let table = self.new_table(bytes - for_alone)?;
+                table.keep_solved_from(self.solved_from.load(Relaxed));
+                let mut learnt = self.learnt.lock().unwrap_or_else(PoisonError::into_inner);
+                learnt.drain(..).for_each(|solved| table.learn(&solved));
+                Ok(table)
+            })
+        };
         let table = table.as_ref().map_err(|error| error.to_string())?;
         // The search takes the table's entries off its memory; the second level gets the rest.
         let rest = self.memory.saturating_sub(bytes) / self.slots;
         Ok((table, table.len().saturating_mul(ENTRY_BYTES).saturating_add(rest)))
     }
+
+    fn new_table(&self, bytes: u64) -> Result<TranspositionTable, TableTooLarge> {
+        let table = TranspositionTable::with_bytes(bytes)?;
+        if self.notes_searched.load(Relaxed) {
+            table.note_searched();
+        }
+        Ok(table)
+    }
+
+    /// The tables that there are.
+    fn tables(&self) -> impl Iterator<Item = &TranspositionTable> {
+        [&self.table, &self.alone].into_iter().filter_map(|table| table.get()?.as_ref().ok())
+    }
 }
 
 impl Searcher for OneSolve {
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String> {
-        let (table, memory) = self.share(job.sub_search)?;
+        let (table, memory) = self.share(job)?;
         let settings =
             SearchSettings { store: Store::Graph, memory, ..SearchSettings::of_job(job) };
         let game = self.spec.game();
@@ -159,9 +192,9 @@ impl Searcher for OneSolve {
     }
 
     fn keep_solved_from(&self, work: u32) {
-        self.solved_from.store(work, Relaxed);
-        if let Some(Ok(table)) = self.table.get() {
-            table.keep_solved_from(work);
+        // Later on, a job that is to be searched alone may be on the table that is to be told.
+        if self.table.get().is_none() {
+            self.solved_from.store(work, Relaxed);
         }
     }
 
@@ -174,13 +207,11 @@ impl Searcher for OneSolve {
 
     fn note_searched(&self) {
         self.notes_searched.store(true, Relaxed);
-        if let Some(Ok(table)) = self.table.get() {
-            table.note_searched();
-        }
+        self.tables().for_each(TranspositionTable::note_searched);
     }
 
     fn take_searched(&self) -> Vec<u128> {
-        self.table().map(TranspositionTable::take_searched).unwrap_or_default()
+        self.tables().flat_map(TranspositionTable::take_searched).collect()
     }
 
     fn table(&self) -> Option<&TranspositionTable> {
@@ -188,6 +219,10 @@ impl Searcher for OneSolve {
     }
 
     fn learn(&self, solved: &[SolvedPosition]) {
+        if solved.is_empty() || !self.is_shared() {
+            return;
+        }
+        self.was_told.store(true, Relaxed);
         match self.table.get() {
             Some(Ok(table)) => solved.iter().for_each(|solved| table.learn(solved)),
             Some(Err(_)) => {}
@@ -197,6 +232,10 @@ impl Searcher for OneSolve {
                 learnt.extend_from_slice(&solved[..solved.len().min(room)]);
             }
         }
+    }
+
+    fn rests_on_hearsay(&self, job: &Job) -> bool {
+        job.sub_search.uses_table() && !job.alone && self.was_told.load(Relaxed)
     }
 }
 
@@ -224,15 +263,15 @@ mod tests {
     use jlpns_games::{Bounds, Move, Outcome, Threshold};
 
     use super::*;
-    use crate::Initialisation;
     use crate::search::{EPSILON, Growth};
+    use crate::{Algorithm, Initialisation};
 
     fn job(question: Question, sub_search: Algorithm) -> Job {
         let initialisation = Initialisation::Unit;
         let (moves, knowledge, budget) = (Vec::new(), false, 1_000_000);
         let growth = Growth { a: 200.0, b: 100.0 };
         let epsilon = EPSILON;
-        let prove = false;
+        let (prove, alone) = (false, false);
         Job {
             moves,
             question,
@@ -240,6 +279,7 @@ mod tests {
             initialisation,
             knowledge,
             prove,
+            alone,
             growth,
             epsilon,
             budget,
@@ -276,13 +316,41 @@ mod tests {
     #[test]
     fn what_is_told_before_the_first_job_is_known_to_it() {
         let (teller, told) = (small(), small());
-        teller.keep_solved_from(1);
+        [&teller, &told].into_iter().for_each(|searcher| searcher.keep_solved_from(1));
         let job = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
         let first = teller.search(&job, &mut ()).expect("a sound job");
         told.learn(&teller.take_solved());
         let second = told.search(&job, &mut ()).expect("a sound job");
         assert_eq!(first.efforts, second.efforts);
         assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn a_job_that_is_searched_alone_rests_on_nothing_that_was_told() {
+        let (teller, told, alone) = (small(), small(), small());
+        [&teller, &told].into_iter().for_each(|searcher| searcher.keep_solved_from(1));
+        let job = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
+        let on_its_own = Job { alone: true, ..job.clone() };
+        let first = teller.search(&job, &mut ()).expect("a sound job");
+        let lies: Vec<SolvedPosition> = teller
+            .take_solved()
+            .iter()
+            .map(|solved| SolvedPosition { holds: !solved.holds, ..*solved })
+            .collect();
+        for when in ["before the first search", "between two searches"] {
+            told.learn(&lies);
+            let misled = told.search(&job, &mut ()).expect("a sound job");
+            assert_ne!(first.efforts, misled.efforts, "it believes what it is told, {when}");
+            assert!(told.rests_on_hearsay(&job) && !told.rests_on_hearsay(&on_its_own));
+            let own = told.search(&on_its_own, &mut ()).expect("a sound job");
+            assert_eq!(first.efforts, own.efforts, "told {when}");
+        }
+        // Where nobody tells anything, there is one table for both.
+        alone.learn(&lies);
+        let one = alone.search(&job, &mut ()).expect("a sound job");
+        let other = alone.search(&on_its_own, &mut ()).expect("a sound job");
+        assert_eq!((&one.efforts, &other.efforts), (&first.efforts, &first.efforts));
+        assert!(other.nodes * 10 < one.nodes && !alone.rests_on_hearsay(&job));
     }
 
     #[test]

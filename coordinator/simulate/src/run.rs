@@ -229,6 +229,8 @@ struct RealSearches<'a> {
     settings: SolveSettings,
     memory: u64,
     searchers: Vec<Arc<dyn Searcher>>,
+    /// That of the coordinator itself, once it has searched something.
+    own: Option<Arc<dyn Searcher>>,
     visits: Rc<RefCell<Visits>>,
 }
 
@@ -248,8 +250,8 @@ impl<'a> RealSearches<'a> {
             Ok(searcher)
         };
         let searchers = (0..cluster.workers).map(searcher).collect::<Result<_, String>>()?;
-        let (settings, visits) = (settings.clone(), Rc::default());
-        Ok(RealSearches { searching, settings, memory, searchers, visits })
+        let (settings, own, visits) = (settings.clone(), None, Rc::default());
+        Ok(RealSearches { searching, settings, memory, searchers, own, visits })
     }
 }
 
@@ -258,12 +260,18 @@ impl Behaviour for RealSearches<'_> {
         let searcher = self.searchers[worker].clone();
         let search = PausedSearch::new(searcher.clone(), lease.job.clone())?;
         let visits = self.visits.clone();
-        Ok(Box::new(CountedSearch { search, searcher, worker, visits }))
+        let job = lease.job.clone();
+        Ok(Box::new(CountedSearch { search, searcher, job, worker, visits }))
     }
 
     fn search_here(&mut self, job: &Job) -> Result<Findings, String> {
-        let searcher = self.searching.searcher(&self.settings.spec, self.memory, 1)?;
-        searcher.search(job, &mut ())
+        let own = match &self.own {
+            Some(own) => own,
+            None => {
+                self.own.insert(self.searching.searcher(&self.settings.spec, self.memory, 1)?)
+            }
+        };
+        own.search(job, &mut ())
     }
 
     fn learn(&mut self, worker: usize, solved: &[SolvedPosition]) {

@@ -24,6 +24,11 @@ pub trait Search {
     /// Runs the next part.
     fn advance(&mut self) -> Part;
 
+    /// Whether it may have used what others had told its worker.
+    fn rests_on_hearsay(&self) -> bool {
+        false
+    }
+
     /// Ends the search where it is; what is reported of it then, if anything is.
     fn stop(self: Box<Self>) -> Option<Findings>;
 }

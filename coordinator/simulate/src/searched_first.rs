@@ -10,8 +10,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
-use jlpns_search::Findings;
 use jlpns_search::searcher::Searcher;
+use jlpns_search::{Findings, Job};
 
 use super::search::{Part, PausedSearch, Search};
 
@@ -46,6 +46,8 @@ pub struct CountedSearch {
     pub search: PausedSearch,
     /// What notes its visits.
     pub searcher: Arc<dyn Searcher>,
+    /// What is searched.
+    pub job: Job,
     /// Its worker.
     pub worker: usize,
     /// Those of all searches.
@@ -60,6 +62,10 @@ impl Search for CountedSearch {
             visits.add(self.worker, position);
         }
         part
+    }
+
+    fn rests_on_hearsay(&self) -> bool {
+        self.searcher.rests_on_hearsay(&self.job)
     }
 
     fn stop(self: Box<Self>) -> Option<Findings> {

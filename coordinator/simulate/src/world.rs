@@ -60,6 +60,8 @@ pub struct Report {
     pub findings: Findings,
     /// The virtual time that it took.
     pub elapsed: Duration,
+    /// Whether it used what others had told.
+    pub hearsay: bool,
     /// What it solved with much work.
     pub solved: Vec<SolvedPosition>,
     /// Whether the certificate that comes with it shows what was found; `None` if there is none.
@@ -76,6 +78,9 @@ pub trait Behaviour {
 
     /// A worker takes in what others have solved.
     fn learn(&mut self, _worker: usize, _solved: &[SolvedPosition]) {}
+
+    /// A worker drops what it has learnt, and learns nothing more.
+    fn end_sharing(&mut self, _worker: usize) {}
 
     /// What a worker has solved with much work since the last call.
     fn take_solved(&mut self, _worker: usize) -> Vec<SolvedPosition> {

@@ -307,7 +307,9 @@ impl Solve {
                         (question, budget)
                     }
                 };
+                let alone = !self.sharing.is_on(&self.problem.settings);
                 let job = self.problem.job(selected.moves, question, budget, beside);
+                let job = Job { alone, ..job };
                 let purpose = Purpose::Frontier(node);
                 let lease = dispatch.grant(worker, purpose, job, now, &mut self.actions);
                 portfolio.note_granted(choice, worker, lease);

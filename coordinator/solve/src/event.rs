@@ -98,6 +98,8 @@ pub enum Event {
         findings: Findings,
         /// The time that the sub-search took.
         elapsed: Duration,
+        /// Whether it used what others had told its worker.
+        hearsay: bool,
     },
     /// A worker cannot work on a lease.
     Declined {
@@ -215,6 +217,11 @@ pub enum Action {
         worker: WorkerId,
         /// The positions.
         solved: Arc<[SolvedPosition]>,
+    },
+    /// Tell a worker that nothing is shared any more, and that what it was told is to go out of its tables.
+    EndSharing {
+        /// Its connection.
+        worker: WorkerId,
     },
     /// Tell a worker that its report has arrived: it need not send it again.
     Acknowledge {

@@ -47,6 +47,9 @@ pub enum FindingsError {
     /// The job asked for a certificate, and there is none.
     #[error("it has no certificate, which its job asks for")]
     NoCertificate,
+    /// The job was to be searched alone.
+    #[error("its search used what others had told, which its job does not allow")]
+    Hearsay,
     /// The best move is not legal.
     #[error("the best move, code {0}, is not legal")]
     BestMove(u16),

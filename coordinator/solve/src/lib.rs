@@ -92,6 +92,7 @@ use positions::Positions;
 pub use positions::{AskedPosition, FoundOfPosition, Tidings};
 use problem::Problem;
 pub use record::{Record, Report, Snapshot};
+use reports::Arrived;
 pub use resume::ResumeError;
 use scheduler::LeaseTerms;
 pub use scheduler::Readiness;
@@ -259,8 +260,9 @@ impl Solve {
             Event::Progress { worker, lease, findings } => {
                 self.progress(worker, lease, &findings, now)
             }
-            Event::Reported { worker, lease, subject, examined, findings, elapsed } => {
-                self.reported(worker, lease, subject, examined, findings, elapsed)
+            Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay } => {
+                let arrived = Arrived { subject, examined, findings, elapsed, hearsay };
+                self.reported(worker, lease, arrived)
             }
             Event::Declined { worker, lease } => {
                 self.declined(worker, lease, now);

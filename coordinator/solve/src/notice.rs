@@ -55,6 +55,8 @@ pub enum Notice {
         /// How many claims still count.
         claims: u64,
     },
+    /// Sharing has ended, because what was shared contradicts something.
+    SharingEnded,
     /// The answer is there, and only the coordinator can confirm what it rests on.
     Alone {
         /// How many claims only one machine stands behind.
@@ -105,6 +107,10 @@ impl fmt::Display for Notice {
             Notice::Regrown { claims } => {
                 write!(f, "the tree was grown anew from the {claims} claims that count")
             }
+            Notice::SharingEnded => f.write_str(
+                "what workers have told each other contradicts what one of them has found alone: nothing is \
+                 shared any more, and the tables are emptied; the answer does not rest on it",
+            ),
             Notice::Alone { claims } => write!(
                 f,
                 "no second machine is at work that could confirm the answer (all workers of one \

@@ -77,7 +77,8 @@ impl Problem {
         }
     }
 
-    /// A job for any worker, of the first sub-search or of the one beside it.
+    /// A job for any worker, of the first sub-search or of the one beside it; searched alone, unless it says
+    /// otherwise.
     pub fn job(
         &self,
         moves: Vec<Move>,
@@ -96,6 +97,7 @@ impl Problem {
             initialisation: self.settings.initialisation,
             knowledge: self.settings.knowledge,
             prove: false,
+            alone: true,
             growth,
             epsilon: self.settings.epsilon,
             budget,

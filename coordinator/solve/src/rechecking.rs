@@ -34,7 +34,8 @@ impl Solve {
                     break;
                 };
                 let prove = self.belief.needs_proof(number);
-                let job = Job { prove, ..self.problem.job_again(recheck) };
+                // A certificate shows what it shows, whatever it was found with.
+                let job = Job { prove, alone: !prove, ..self.problem.job_again(recheck) };
                 let purpose = Purpose::Recheck(number);
                 let lease = dispatch.grant(id, purpose, job, now, &mut self.actions);
                 self.belief.recheck_taken(number, Rechecker::Lease(lease));
@@ -86,6 +87,7 @@ impl Solve {
             moves: wanted.moves.clone(),
             question: Question::Threshold(Threshold(wanted.place.1)),
             findings: found,
+            hearsay: false,
             elapsed,
             at: self.tally.earlier_time + self.heard,
             proof,

@@ -61,6 +61,8 @@ pub struct Report {
     pub question: Question,
     /// What was found.
     pub findings: Findings,
+    /// Whether the search used what others had told.
+    pub hearsay: bool,
     /// The time that the sub-search took.
     pub elapsed: Duration,
     /// How old the solve was, over all its lives.

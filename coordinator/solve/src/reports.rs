@@ -22,12 +22,9 @@ impl Solve {
         &mut self,
         worker: WorkerId,
         id: LeaseId,
-        subject: Option<Subject>,
-        examined: Option<Examined>,
-        found: Findings,
-        elapsed: Duration,
+        arrived: Arrived,
     ) -> Result<(), Refusal> {
-        let outcome = self.take_in(worker, id, subject, examined, found, elapsed);
+        let outcome = self.take_in(worker, id, arrived);
         // While the report of a lease waits to be durable, nobody is told that it arrived.
         if !matches!(outcome, Ok(Taken::ToBeRecorded) | Err(Refusal::UnknownWorker(_)))
             && !self.ledger.is_recording(id)
@@ -64,11 +61,9 @@ impl Solve {
         &mut self,
         worker: WorkerId,
         id: LeaseId,
-        subject: Option<Subject>,
-        examined: Option<Examined>,
-        found: Findings,
-        elapsed: Duration,
+        arrived: Arrived,
     ) -> Result<Taken, Refusal> {
+        let Arrived { subject, examined, findings: found, elapsed, hearsay } = arrived;
         let connected =
             self.dispatch.scheduler.worker(worker).ok_or(Refusal::UnknownWorker(worker))?;
         let machine = connected.machine;
@@ -90,6 +85,7 @@ impl Solve {
                 question: lease.job.question,
                 budget: lease.job.budget,
                 prove: lease.job.prove,
+                alone: lease.job.alone,
                 sub_search: Some(lease.job.sub_search),
                 held,
             },
@@ -107,18 +103,20 @@ impl Solve {
                     question,
                     budget,
                     prove: false,
+                    alone: false,
                     sub_search: None,
                     held: false,
                 }
             }
             Err(refusal) => return Err(refusal),
         };
-        let Told { purpose, moves, question, budget, prove, sub_search, held } = told;
+        let Told { purpose, moves, question, budget, prove, alone, sub_search, held } = told;
         let examined = examined.filter(|examined| examined.is_about(&moves, question));
         let solved = found.efforts.iter().any(|pair| pair.is_solved());
         let checked = self.check(&moves, question, budget, &found, examined);
         let checked = checked.and_then(|sound| match sound.proof {
             None if prove && solved => Err(FindingsError::NoCertificate),
+            None if alone && hearsay => Err(FindingsError::Hearsay),
             _ => Ok(sound),
         });
         let Sound { keys, proof } = match checked {
@@ -160,8 +158,9 @@ impl Solve {
             dispatch.affinity.note(&moves, worker);
         }
         let at = self.tally.earlier_time + self.heard;
+        let (lease, findings) = (id, found);
         let report =
-            Report { machine, lease: id, moves, question, findings: found, elapsed, at, proof };
+            Report { machine, lease, moves, question, findings, hearsay, elapsed, at, proof };
         let about = About { node, keys: Some(keys) };
         let report = Record::Report(report);
         self.ledger.add(report, Some((worker, id)), about, &mut self.actions);
@@ -286,11 +285,12 @@ impl Solve {
         let by = match report.proof {
             // A certificate needs nobody's word.
             Some(_) => Word::Proof,
+            None if report.hearsay => Word::Hearsay(report.machine),
             None => Word::Of(report.machine),
         };
         let found = self.belief.take_in(number, by, about, first, &report.findings);
         self.belief.note_confirmed(&keys);
-        let (mut found_out, mut taken_back) = (Vec::new(), false);
+        let (mut found_out, mut taken_back, mut misled) = (Vec::new(), false, false);
         for finding in found {
             match finding {
                 Judgement::Disputed { claimant, against, moves } => {
@@ -301,6 +301,7 @@ impl Solve {
                 }
                 Judgement::FoundOut(machine) => found_out.push(machine),
                 Judgement::TakenBack => taken_back = true,
+                Judgement::Misled => misled = true,
             }
         }
         if let Some(positions) = self.tree.positions() {
@@ -312,7 +313,12 @@ impl Solve {
         } else if taken_back {
             self.regrow();
         }
-        if self.belief.is_quarantined(report.machine) {
+        if misled {
+            self.end_sharing();
+        }
+        // What contradicts a claim and is nobody's word must not come into the tree either: its job goes out again.
+        let is_dropped = misled && matches!(by, Word::Hearsay(_));
+        if is_dropped || self.belief.is_quarantined(report.machine) {
             return self.tally.note_work(report.findings.nodes, report.elapsed);
         }
         // What was withdrawn has taken the node with it.
@@ -405,6 +411,15 @@ impl Solve {
     }
 }
 
+/// A report as it comes in.
+pub(super) struct Arrived {
+    pub subject: Option<Subject>,
+    pub examined: Option<Examined>,
+    pub findings: Findings,
+    pub elapsed: Duration,
+    pub hearsay: bool,
+}
+
 /// What a report is about.
 struct Told {
     purpose: Option<Purpose>,
@@ -413,6 +428,8 @@ struct Told {
     budget: u64,
     /// Whether a certificate is wanted.
     prove: bool,
+    /// Whether it was to be searched alone.
+    alone: bool,
     /// What its job ran, if that is known.
     sub_search: Option<Algorithm>,
     held: bool,

@@ -76,8 +76,8 @@ pub struct SolveSettings {
     pub belief: BeliefSettings,
     /// How many searches the coordinator runs at a time to confirm an answer itself.
     pub own_searches: usize,
-    /// Whether what one worker's searches have solved goes into the tables of the others. A worker
-    /// that believes others cannot confirm what they claim, so nothing should be rechecked then.
+    /// Whether what one worker's searches have solved goes into the tables of the others, as long as nothing
+    /// contradicts it.
     pub share: bool,
     /// Many positions to be answered each by a search of its own, instead of the one that the moves lead to. More may
     /// be asked for later on.

@@ -15,7 +15,7 @@ use jlpns_search::SolvedPosition;
 use super::event::Action;
 use super::ids::WorkerId;
 use super::recent::Recent;
-use super::{Refusal, Solve};
+use super::{Notice, Refusal, Solve, SolveSettings};
 
 /// Positions that took fewer nodes than this stay where they were solved: another worker finds them
 /// out as fast as it is told.
@@ -46,9 +46,21 @@ pub struct Sharing {
     due: Duration,
     /// How many positions went out, each counted once however many workers got it.
     told: u64,
+    /// Whether it has ended, because something that travelled may be wrong.
+    has_ended: bool,
 }
 
 impl Sharing {
+    /// Whether what workers have solved travels.
+    pub fn is_on(&self, settings: &SolveSettings) -> bool {
+        settings.share && !self.has_ended
+    }
+
+    /// Nothing travels any more, and what waits to is dropped.
+    fn end(&mut self) {
+        *self = Sharing { told: self.told, has_ended: true, ..Sharing::default() };
+    }
+
     /// When something is to go out.
     pub fn next_due(&self) -> Option<Duration> {
         (!self.waiting.is_empty()).then_some(self.due)
@@ -104,6 +116,23 @@ fn most_work(mut solved: Vec<SolvedPosition>, most: usize) -> Vec<SolvedPosition
 }
 
 impl Solve {
+    /// Whether what one worker's searches have solved goes into the tables of the others.
+    pub fn shares(&self) -> bool {
+        self.sharing.is_on(&self.problem.settings)
+    }
+
+    /// Something that workers have told each other is not true, or one of them lies: from now on each searches
+    /// alone, and what was told goes out of the tables. Nobody is to blame: whoever was told has told others what
+    /// followed from it.
+    pub(super) fn end_sharing(&mut self) {
+        if self.shares() {
+            self.sharing.end();
+            let workers = self.dispatch.scheduler.workers();
+            self.actions.extend(workers.map(|(worker, _)| Action::EndSharing { worker }));
+            self.notify(Notice::SharingEnded);
+        }
+    }
+
     /// A worker tells what its searches have solved.
     pub(super) fn solved_elsewhere(
         &mut self,
@@ -113,7 +142,7 @@ impl Solve {
         if self.dispatch.scheduler.worker(worker).is_none() {
             return Err(Refusal::UnknownWorker(worker));
         }
-        if self.problem.settings.share {
+        if self.shares() {
             let anybody = self.dispatch.scheduler.workers().nth(1).is_some();
             solved.iter().for_each(|&solved| self.sharing.note(solved, anybody));
         }

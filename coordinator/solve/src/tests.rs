@@ -1,7 +1,9 @@
 //! A cluster in one thread: workers that join, work, fall silent, come back late, lie and leave,
 //! in an order that comes from a seed; and the checks that hold after every step.
 
+mod believed;
 mod draining;
+mod hearsay;
 mod many_outcomes;
 mod positions;
 mod proved;
@@ -96,6 +98,8 @@ struct Cluster {
     lost: Vec<Held>,
     /// What the coordinator is to search itself.
     own_searches: Vec<(u64, Job)>,
+    /// How many workers were told that nothing is shared any more.
+    ended_sharing: u64,
     joined: u64,
     over: bool,
     granted: HashSet<LeaseId>,
@@ -110,6 +114,7 @@ impl Cluster {
             held: Vec::new(),
             lost: Vec::new(),
             own_searches: Vec::new(),
+            ended_sharing: 0,
             joined: 0,
             over: false,
             granted: HashSet::default(),
@@ -164,6 +169,7 @@ impl Cluster {
                     self.lost.extend(self.held.extract_if(.., |held| held.worker == worker));
                 }
                 Action::Search { number, job } => self.own_searches.push((number, job)),
+                Action::EndSharing { .. } => self.ended_sharing += 1,
                 Action::Acknowledge { .. } | Action::Notify(_) | Action::Tidings(_) => {}
                 other => panic!("without a journal and rechecks there is no {other:?}"),
             }
@@ -247,6 +253,7 @@ impl Cluster {
             examined: None,
             findings,
             elapsed,
+            hearsay: false,
         })
     }
 
@@ -277,6 +284,7 @@ impl Cluster {
                 examined: None,
                 findings,
                 elapsed,
+                hearsay: false,
             })
             .unwrap_err();
         assert!(matches!(refusal, Refusal::BadFindings(..)), "{refusal}");

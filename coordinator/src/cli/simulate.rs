@@ -17,6 +17,7 @@ use jlpns_simulate::{
     Cluster, CoordinatorCost, Run, Simulation, SimulationError, SoFar, Spectator, measure_rate,
     simulate,
 };
+use jlpns_solve::belief::Confirm;
 use jlpns_solve::{Solve, SolveSettings};
 use report::Report;
 use tracing::info;
@@ -121,6 +122,13 @@ pub struct WorldFlags {
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
     share: bool,
+
+    /// What is made sure of before an answer counts, as by 'jlpns serve', each worker on a machine of its own:
+    /// that all that it rests on was claimed by two machines or searched again by the coordinator (answer), that
+    /// a share of what is claimed was (sample), or nothing (none)
+    #[arg(long, value_name = "WHAT", default_value = "none", env = "JLPNS_CONFIRM")]
+    #[arg(value_parser = values::confirm())]
+    confirm: Confirm,
 }
 
 impl SimulateFlags {
@@ -181,6 +189,13 @@ pub fn simulated(
 ) -> Result<Simulated, CommandError> {
     let mut settings = flags.settings(world.tree_memory, false, games)?;
     settings.share = world.share;
+    if world.confirm == Confirm::Proof {
+        return Err(CommandError::BadInput(
+            "certificates are not simulated; write 'answer', 'sample' or 'none' for '--confirm'"
+                .to_owned(),
+        ));
+    }
+    settings.belief.confirm = world.confirm;
     settings.leases_ahead = !world.latency.is_zero();
     let solve =
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;

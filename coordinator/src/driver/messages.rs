@@ -52,6 +52,7 @@ pub(super) fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch
             acknowledged: front(&mut batch.acknowledged),
             solved: front(&mut batch.solved),
             stopped: false,
+            sharing_over: std::mem::take(&mut batch.sharing_over),
         };
         if head == v1::CoordinatorBatch::default() {
             return batches;

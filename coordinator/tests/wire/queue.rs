@@ -147,6 +147,7 @@ impl Worker {
             elapsed_us: 1,
             subject: Some(subject),
             certificate_bytes: None,
+            hearsay: false,
         };
         self.say(solve, v1::WorkerBatch { reports: vec![report], ..Default::default() }).await;
     }

@@ -149,6 +149,7 @@ fn with_certificate(certificate_bytes: u64) -> FromWorker {
         elapsed_us: 1,
         subject: Some(subject),
         certificate_bytes: Some(certificate_bytes),
+        hearsay: false,
     };
     FromWorker::Batch(v1::WorkerBatch { reports: vec![report], ..Default::default() })
 }
@@ -196,6 +197,7 @@ async fn certificates_come_in_parts_before_their_reports() {
                 elapsed_us: 1,
                 subject: Some(subject),
                 certificate_bytes: Some(3),
+                hearsay: false,
             };
             if parts > 0 {
                 stream.say(part(lease.lease_id, parts)).await;
@@ -296,6 +298,7 @@ async fn a_certificate_that_nobody_awaits_is_not_kept() {
             elapsed_us: 1,
             subject: Some(subject.clone()),
             certificate_bytes: Some(bytes.len() as u64),
+            hearsay: false,
         };
         let unknown = lease.lease_id + 77;
         for lease_id in [unknown, lease.lease_id] {
@@ -335,6 +338,7 @@ async fn a_certificate_stands_behind_its_own_report_only() {
             elapsed_us: 1,
             subject: Some(subject.clone()),
             certificate_bytes,
+            hearsay: false,
         };
         let lie = report(vec![0, u32::MAX], None);
         let truth = report(vec![u32::MAX, 0], Some(bytes.len() as u64));

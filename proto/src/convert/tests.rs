@@ -21,13 +21,13 @@ fn job() -> impl Strategy<Value = Job> {
         question(),
         prop::sample::select(&Algorithm::ALL[..9]),
         prop_oneof![Just(Initialisation::Unit), Just(Initialisation::Mobility)],
-        any::<(bool, bool)>(),
+        any::<(bool, bool, bool)>(),
         (0.0..f64::MAX, f64::MIN_POSITIVE..f64::MAX, 0.0..f64::MAX),
         1..=u64::MAX,
     )
         .prop_map(
             |(moves, question, sub_search, initialisation, wanted, (a, b, epsilon), budget)| {
-                let (knowledge, prove) = wanted;
+                let (knowledge, prove, alone) = wanted;
                 Job {
                     moves,
                     question,
@@ -35,6 +35,7 @@ fn job() -> impl Strategy<Value = Job> {
                     initialisation,
                     knowledge,
                     prove,
+                    alone,
                     growth: Growth { a, b },
                     epsilon,
                     budget,
@@ -116,6 +117,7 @@ fn sound_job() -> v1::Job {
         budget: 1000,
         knowledge: true,
         prove: true,
+        alone: true,
         growth_a: 0.0,
         growth_b: 0.5,
         epsilon: 0.0,

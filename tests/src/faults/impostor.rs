@@ -147,5 +147,6 @@ pub fn lie(lease: &v1::Lease) -> v1::Report {
             seal: lease.seal,
         }),
         certificate_bytes: None,
+        hearsay: false,
     }
 }

@@ -78,6 +78,7 @@ impl Liar {
             elapsed_us: 1,
             subject: Some(v1::Subject { seal: lease.seal, ..v1::Subject::from(&job) }),
             certificate_bytes: None,
+            hearsay: false,
         }
     }
 }

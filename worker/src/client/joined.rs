@@ -150,7 +150,7 @@ impl JoinedSolve {
                 lease_id,
                 findings: Some(v1::Findings::from(&findings)),
             }),
-            SlotEventKind::Ended { findings, certificate, elapsed } => {
+            SlotEventKind::Ended { findings, certificate, elapsed, hearsay } => {
                 let held = self.held.remove(&lease_id);
                 let report = v1::Report {
                     lease_id,
@@ -158,6 +158,7 @@ impl JoinedSolve {
                     elapsed_us: u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX),
                     subject: held.map(|held| held.subject),
                     certificate_bytes: certificate.as_ref().map(|bytes| bytes.len() as u64),
+                    hearsay,
                 };
                 let certificate = certificate.map(Arc::from);
                 let report = FinalReport { report, certificate };

@@ -208,6 +208,9 @@ impl Client {
         at_most("batch.cancels", &batch.cancels, MAX_BATCH)?;
         at_most("batch.acknowledged", &batch.acknowledged, MAX_BATCH)?;
         let solved = solved_positions(batch.solved)?;
+        if batch.sharing_over {
+            self.search_alone()?;
+        }
         if let Some(only) = &self.only {
             only.searcher.learn(&solved);
         }

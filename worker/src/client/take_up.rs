@@ -65,17 +65,41 @@ impl Client {
             // What one solve knows is not to come into another.
             self.end_all_but(&BTreeSet::new());
             self.only = None;
-            self.games.clear();
-            self.games.open(spec.as_str());
-            let only = self.games.at_hand(spec.as_str()).map_err(confusing)?;
-            if welcome.solved_from > 0 {
-                only.searcher.keep_solved_from(welcome.solved_from);
-            }
-            self.only = Some(only);
             info!("connected: solving {} with {} slots", welcome.spec, self.config.slots);
+        }
+        if self.only.is_none() || self.solved_from != welcome.solved_from {
+            self.solved_from = welcome.solved_from;
+            self.begin_anew(spec.as_str())?;
         }
         // The numbers were forgotten, so that this one is free.
         let _ = self.solves.begin(0, &welcome.solve_id, Ok(spec.as_str().to_owned()));
+        Ok(())
+    }
+
+    /// Begins the searches of a coordinator's one solve with nothing known.
+    fn begin_anew(&mut self, spec: &str) -> Result<(), Broken> {
+        self.games.clear();
+        self.games.open(spec);
+        let only = self.games.at_hand(spec).map_err(confusing)?;
+        if self.solved_from > 0 {
+            only.searcher.keep_solved_from(self.solved_from);
+        }
+        self.only = Some(only);
+        Ok(())
+    }
+
+    /// Nothing is shared any more: what others have told, and what followed from it, goes.
+    pub(super) fn search_alone(&mut self) -> Result<(), Broken> {
+        let Some(spec) = self.only.as_ref().map(|only| only.spec.to_string()) else {
+            return Ok(());
+        };
+        if self.solved_from > 0 {
+            info!(
+                "nothing is shared any more: this worker searches alone, and begins with empty tables"
+            );
+            self.solved_from = 0;
+            self.begin_anew(&spec)?;
+        }
         Ok(())
     }
 

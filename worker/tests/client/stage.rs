@@ -168,6 +168,7 @@ pub fn lease(lease_id: u64) -> v1::Lease {
         initialisation: Initialisation::Unit,
         knowledge: true,
         prove: false,
+        alone: true,
         growth: Growth::of(Algorithm::Pns),
         epsilon: EPSILON,
         budget: lease_id,

@@ -81,7 +81,7 @@ impl<B: Behaviour> World<B> {
     pub(super) fn take(&mut self, worker: WorkerId, report: Report) {
         let begins = self.now.max(self.coordinator.free_at);
         let clock = Instant::now();
-        let Report { lease, subject, findings, elapsed, solved, certificate } = report;
+        let Report { lease, subject, findings, elapsed, hearsay, solved, certificate } = report;
         if !solved.is_empty() {
             self.tell(Event::Solved { worker, solved });
         }
@@ -101,6 +101,7 @@ impl<B: Behaviour> World<B> {
             examined,
             findings,
             elapsed,
+            hearsay,
         });
         let cost = match self.coordinator.cost {
             CoordinatorCost::Real => clock.elapsed(),
@@ -233,6 +234,7 @@ impl<B: Behaviour> World<B> {
                 assert!(self.settings.share, "nothing is shared unless it is asked for");
                 self.send_down(worker, ToWorker::Learn(solved));
             }
+            Action::EndSharing { worker } => self.send_down(worker, ToWorker::SharingOver),
             Action::Dismiss { worker, refused } => {
                 self.coordinator.open.remove(&worker);
                 self.send_down(worker, ToWorker::Closed { refused: refused.is_some() });

@@ -24,6 +24,7 @@ pub(super) enum ToWorker {
     Lease(Lease),
     Cancel(LeaseId),
     Learn(Arc<[SolvedPosition]>),
+    SharingOver,
     Acknowledged(LeaseId),
     Closed { refused: bool },
     Over,

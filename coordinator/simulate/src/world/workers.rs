@@ -36,6 +36,7 @@ impl<B: Behaviour> World<B> {
                 self.begin_searches(index)?;
             }
             ToWorker::Learn(solved) => self.behaviour.learn(index, &solved),
+            ToWorker::SharingOver => self.behaviour.end_sharing(index),
             ToWorker::Acknowledged(lease) => {
                 worker.unacknowledged.remove(&lease);
             }
@@ -159,6 +160,7 @@ impl<B: Behaviour> World<B> {
         };
         self.workers[index].free_slots.free(self.now);
         self.used = self.used + used;
+        let hearsay = search.rests_on_hearsay();
         let Some(findings) = found(search) else { return };
         let solved = self.behaviour.take_solved(index);
         let (id, Job { moves, question, budget, prove, .. }) = (lease.id, lease.job);
@@ -166,7 +168,9 @@ impl<B: Behaviour> World<B> {
         let certificate = (prove && is_solved).then_some(true);
         let subject = Subject { moves, question, budget, seal: lease.seal };
         let elapsed = used.time;
-        let report = Rc::new(Report { lease: id, subject, findings, elapsed, solved, certificate });
+        let lease = id;
+        let report = Report { lease, subject, findings, elapsed, hearsay, solved, certificate };
+        let report = Rc::new(report);
         if self.faults.is_some() {
             self.workers[index].unacknowledged.insert(id, report.clone());
         }

@@ -54,9 +54,16 @@ pub enum Nature {
     Boastful,
     /// It searches at most one node each time and counts on and on.
     Counting,
+    /// It reports what it finds, and tells the others now and then what is not true.
+    Poisoning,
+    /// It says the contrary, and that it has it from others; but what it was asked to search alone it did so.
+    Disclaiming,
 }
 
-/// All but the honest.
+/// Those that need others to listen.
+pub const WHERE_SHARED: [Nature; 2] = [Nature::Poisoning, Nature::Disclaiming];
+
+/// All but these and the honest.
 pub const ADVERSARIES: [Nature; 19] = [
     Nature::Contrary,
     Nature::NowAndThen,
@@ -188,6 +195,14 @@ impl Adversary {
         } else {
             said.findings = self.says(report, known, rng);
         }
+        if WHERE_SHARED.contains(&self.nature) {
+            let alone = known.leased.get(&report.lease).is_none_or(|(_, lease)| lease.job.alone);
+            said.hearsay = match self.nature {
+                Nature::Disclaiming => !alone,
+                // What it has from others it may call its own.
+                _ => report.hearsay && rng.random_range(0..4) > 0,
+            };
+        }
         self.lies += u64::from(said != *report);
         said
     }
@@ -196,7 +211,7 @@ impl Adversary {
         let (found, moves) = (&report.findings, &report.subject.moves);
         let any = |rng: &mut StdRng| rng.random_range(0..2) == 0;
         match self.nature {
-            Nature::Contrary => contrary(found),
+            Nature::Contrary | Nature::Disclaiming => contrary(found),
             Nature::NowAndThen if rng.random_range(0..4) == 0 => contrary(found),
             Nature::Once if self.lies == 0 => contrary(found),
             Nature::OneChild => wrong_about_one_child(found, rng),

@@ -14,7 +14,7 @@ use jlpns_solve::{Solve, SolveSettings};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-use crate::adversary::{ADVERSARIES, Nature};
+use crate::adversary::{ADVERSARIES, Nature, WHERE_SHARED};
 use crate::behaviour::Searchers;
 
 /// A worker before it is in a world.
@@ -244,16 +244,24 @@ fn a_liar_is_found_out_and_what_it_said_does_not_count() {
 /// together under two names on one machine: the value is right, and the honest come to the end.
 #[test]
 fn no_adversary_makes_a_wrong_value_come_out() {
-    adversaries(2_000, Confirm::Answer);
+    adversaries(2_000, Confirm::Answer, false);
 }
 
 /// Where everything is proved, any number of machines may lie in the same way.
 #[test]
 fn what_is_proved_needs_no_honest_majority() {
-    adversaries(1_000, Confirm::Proof);
+    adversaries(1_000, Confirm::Proof, false);
 }
 
-fn adversaries(seeds: u64, confirm: Confirm) {
+/// Where workers tell each other what they solve, also what is not true, the honest believe it, and none of them is
+/// put out for that.
+#[test]
+fn what_is_told_to_others_makes_no_wrong_value_come_out() {
+    adversaries(2_000, Confirm::Answer, true);
+    adversaries(1_000, Confirm::Proof, true);
+}
+
+fn adversaries(seeds: u64, confirm: Confirm, share: bool) {
     let all = on_all_cores(seeds, |mut rng| {
         let (spec, moves) = pick(&mut rng, &POSITIONS);
         let mut settings = settings(spec, moves);
@@ -263,11 +271,19 @@ fn adversaries(seeds: u64, confirm: Confirm) {
         settings.journal = rng.random_range(0..3) > 0;
         settings.belief.seed = rng.random();
         settings.belief.confirm = confirm;
+        settings.share = share;
+        let mut adversaries = ADVERSARIES.to_vec();
+        if share {
+            settings.sub_search =
+                pick(&mut rng, &[Algorithm::DfPn, Algorithm::Pds, Algorithm::AlphaBeta]);
+            // As many as of all others together.
+            adversaries.extend([WHERE_SHARED; ADVERSARIES.len() / 2].concat());
+        }
         let mut workers = workers(rng.random_range(2..7), &mut rng);
         let liars = rng.random_range(1..workers.len());
         let together = rng.random_range(0..2) == 0;
         for index in 0..liars {
-            workers[index].nature = pick(&mut rng, &ADVERSARIES);
+            workers[index].nature = pick(&mut rng, &adversaries);
             if together {
                 // At one address they are one, whatever they say of their machines.
                 workers[index].worker.address = workers[0].worker.address.clone();
@@ -282,7 +298,8 @@ fn adversaries(seeds: u64, confirm: Confirm) {
         // Two machines that say the same are believed, so only one of them settles what is not true.
         if !together && confirm == Confirm::Answer {
             for worker in &mut workers[1..liars] {
-                worker.nature = pick(&mut rng, &[Nature::Counting, Nature::InProgress]);
+                let harmless = [Nature::Counting, Nature::InProgress, Nature::Poisoning];
+                worker.nature = pick(&mut rng, &harmless[..if share { 3 } else { 2 }]);
             }
         }
         let liars: Vec<String> =
@@ -295,19 +312,25 @@ fn adversaries(seeds: u64, confirm: Confirm) {
         let world = run(world(settings, faults, workers, rng), 400_000);
         let quarantined = quarantined(&world);
         assert!(quarantined.iter().all(|name| liars.contains(name)), "{quarantined:?} {liars:?}");
-        (world.behaviour.lies, quarantined.len())
+        let Searchers { lies, ended_sharing, .. } = world.behaviour;
+        (lies, quarantined.len(), ended_sharing)
     });
-    let found_out: usize = all.iter().map(|(_, found_out)| found_out).sum();
+    let found_out: usize = all.iter().map(|(_, found_out, _)| found_out).sum();
+    let ended_sharing = all.iter().filter(|(.., ended)| *ended).count() as u64;
     let mut lies = BTreeMap::new();
-    for (nature, count) in all.into_iter().flat_map(|(lies, _)| lies) {
+    for (nature, count) in all.into_iter().flat_map(|(lies, ..)| lies) {
         *lies.entry(nature).or_insert(0) += count;
     }
-    println!("{lies:?}, {found_out} machines found out");
+    println!("{lies:?}, {found_out} machines found out, sharing ended {ended_sharing} times");
     if std::env::var_os("JLPNS_SIMULATION_SEED").is_none() {
-        assert!(found_out as u64 > seeds / 10, "{found_out}");
+        let least = if share { seeds / 100 } else { seeds / 10 };
+        assert!(found_out as u64 > least, "{found_out}");
+        let mut natures = ADVERSARIES.to_vec();
+        natures.extend(WHERE_SHARED.iter().filter(|_| share));
         let silent =
-            ADVERSARIES.iter().find(|nature| lies.get(nature).is_none_or(|&n| n < seeds / 100));
+            natures.iter().find(|nature| lies.get(nature).is_none_or(|&n| n < seeds / 200));
         assert_eq!(silent, None, "each kind has lied: {lies:?}");
+        assert!(!share || ended_sharing > seeds / 10, "{ended_sharing}");
     }
 }
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::{
-    Basis, Belief, Claim, Claims, Confirm, Keys, Open, Recheck, Standing, ThresholdAt, Why,
-};
+use super::{Basis, Belief, Claims, Confirm, Keys, Open, Recheck, ThresholdAt, Why};
 
 /// How often it is told that machines contradict each other.
 const DISPUTES_AGAIN: Duration = Duration::from_secs(60);
@@ -90,13 +88,7 @@ impl Belief {
     /// Has those claims searched again that only one machine stands behind, and that an answer rests on.
     pub fn want_confirmed(&mut self, open: &[Open]) {
         for Open { place, moves, claim, .. } in open {
-            let parties = match claim {
-                Some(Claim { by, standing: Standing::Contradicted { by: against }, .. }) => {
-                    [Some(*by), Some(*against)]
-                }
-                Some(claim) => [Some(claim.by), None],
-                None => [None, None],
-            };
+            let parties = claim.map_or([None, None], |claim| claim.parties());
             let work = claim.map_or(0, |claim| claim.work);
             self.rechecks.want(*place, moves, Why::Answer, parties, work);
         }

@@ -36,6 +36,7 @@ impl Claims {
                 Standing::Contradicted { by } => (1, by),
                 Standing::Confirmed { by } => (2, by),
                 Standing::Proved => (3, MachineId::COORDINATOR),
+                Standing::Hearsay => (4, MachineId::COORDINATOR),
             };
             out.extend(key.to_le_bytes());
             out.extend([threshold, u8::from(claim.holds), kind]);
@@ -69,6 +70,7 @@ impl Claims {
                 1 => Standing::Contradicted { by: other },
                 2 => Standing::Confirmed { by: other },
                 3 => Standing::Proved,
+                4 => Standing::Hearsay,
                 _ => return Err(ClaimsError::Unsound),
             };
             let work = u64::from_le_bytes(take(&mut rest)?);
@@ -99,6 +101,7 @@ mod tests {
             (0u32..4).prop_map(|by| Standing::Contradicted { by: MachineId(by) }),
             (0u32..4).prop_map(|by| Standing::Confirmed { by: MachineId(by) }),
             Just(Standing::Proved),
+            Just(Standing::Hearsay),
         ]
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jlpns_games::Threshold;
 
 use super::machine::MachineId;
+use super::rechecks::Parties;
 
 /// A threshold of a position: what a claim is about.
 pub type ThresholdAt = (u128, u8);
@@ -12,6 +13,9 @@ pub type ThresholdAt = (u128, u8);
 /// What stands behind a claim beside the machine that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
+    /// Not even that machine: its search used what others had told it, so that it may be wrong without being to
+    /// blame.
+    Hearsay,
     /// Nothing.
     Claimed,
     /// Another machine found the contrary, and no third machine has decided.
@@ -46,6 +50,19 @@ impl Claim {
     pub fn is_confirmed(&self) -> bool {
         self.by == MachineId::COORDINATOR
             || matches!(self.standing, Standing::Confirmed { .. } | Standing::Proved)
+    }
+
+    /// The machines that may not search it again: the one that makes it, and the one that contradicts it.
+    pub(super) fn parties(&self) -> Parties {
+        match self.standing {
+            Standing::Contradicted { by: against } => [Some(self.by), Some(against)],
+            _ => [Some(self.by), None],
+        }
+    }
+
+    /// Whether it is nobody's own word: it neither confirms nor contradicts anything.
+    pub fn is_hearsay(&self) -> bool {
+        self.standing == Standing::Hearsay
     }
 }
 

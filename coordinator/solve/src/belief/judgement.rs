@@ -29,8 +29,11 @@ pub enum Judgement {
     },
     /// This machine has claimed what is not true.
     FoundOut(MachineId),
-    /// Something does not count any more that nobody can be put out for: the coordinator's own search was wrong.
+    /// Something does not count any more that nobody can be put out for: the coordinator's own search was wrong, or
+    /// somebody had been told what is not true.
     TakenBack,
+    /// Something that workers have told each other is not true, or somebody says so who lies.
+    Misled,
 }
 
 /// By what a report is known to be true.
@@ -38,6 +41,8 @@ pub enum Judgement {
 pub enum Word {
     /// By the word of a machine.
     Of(MachineId),
+    /// By what a machine has found with the help of what others had told it.
+    Hearsay(MachineId),
     /// By a certificate of its position, which the coordinator has checked.
     Proof,
 }
@@ -57,6 +62,7 @@ impl Belief {
         let mut found = Vec::new();
         let (by, standing) = match word {
             Word::Of(machine) => (machine, Standing::Claimed),
+            Word::Hearsay(machine) => (machine, Standing::Hearsay),
             Word::Proof => (MachineId::COORDINATOR, Standing::Proved),
         };
         let mut about = vec![(keys.position, None, &findings.efforts[..])];
@@ -74,7 +80,8 @@ impl Belief {
                 let drawn = self.is_drawn(number, place, by);
                 let claim = Claim { holds, by, work: findings.nodes, standing };
                 found.extend(self.judge(place, claim, &moves, drawn));
-                if self.is_quarantined(by) {
+                let is_misled = claim.is_hearsay() && found.contains(&Judgement::Misled);
+                if self.is_quarantined(by) || is_misled {
                     return found;
                 }
             }
@@ -92,7 +99,23 @@ impl Belief {
     ) -> Vec<Judgement> {
         let (key, threshold) = (place.0, Threshold(place.1));
         let mut found = Vec::new();
+        let mut contested = false;
         while let Some((at, other)) = self.claims.contrary(key, threshold, said.holds) {
+            if said.is_hearsay() || other.is_hearsay() {
+                found.push(Judgement::Misled);
+                if said.is_hearsay() {
+                    if !other.is_confirmed() {
+                        let work = other.work.max(said.work);
+                        self.rechecks.want(at, moves, Why::Dispute, other.parties(), work);
+                    }
+                    return found;
+                }
+                // Somebody's own word counts for more, whoever it is; it is looked into at once.
+                self.take_back(at);
+                found.push(Judgement::TakenBack);
+                contested = true;
+                continue;
+            }
             let liars = self.liars(&said, &other);
             if liars.is_empty() {
                 if other.standing == Standing::Claimed {
@@ -135,6 +158,9 @@ impl Belief {
                 self.claims.set_standing(place, Standing::Proved);
                 self.rechecks.remove(place);
             }
+            // What others were told confirms nothing.
+            Some(_) if said.is_hearsay() => {}
+            Some(known) if known.is_hearsay() => self.put_into_words(place, &known, said, moves),
             Some(known) if self.machines.are_independent(known.by, said.by) => {
                 if let Standing::Contradicted { by: against } = known.standing {
                     if self.confirm() == Confirm::Proof {
@@ -160,18 +186,33 @@ impl Belief {
                 self.machines.of_mut(said.by).claims += 1;
                 if said.standing == Standing::Proved {
                     self.rechecks.remove(place);
-                } else if self.rechecks.at(place).is_some() {
-                    // The answer rests on this threshold without a claim of its own; from now on it
-                    // is this machine's claim.
-                    let parties = [Some(said.by), None];
-                    self.rechecks.want(place, moves, Why::Sample, parties, said.work);
-                } else if drawn {
-                    let parties = [Some(said.by), None];
-                    self.rechecks.want(place, moves, Why::Sample, parties, said.work);
+                } else if contested && !said.is_confirmed() {
+                    self.rechecks.want(place, moves, Why::Dispute, said.parties(), said.work);
+                } else if self.rechecks.at(place).is_some() || drawn {
+                    // If the answer rests on this threshold without a claim of its own, it is this machine's claim
+                    // from now on.
+                    self.rechecks.want(place, moves, Why::Sample, said.parties(), said.work);
                 }
             }
         }
         found
+    }
+
+    /// A machine says by its own word what was only hearsay. What the answer rests on, or what is disputed, waits
+    /// for a second machine.
+    fn put_into_words(&mut self, place: ThresholdAt, known: &Claim, said: Claim, moves: &[Move]) {
+        if self.machines.are_independent(known.by, said.by) {
+            self.machines.of_mut(known.by).confirmed += 1;
+        }
+        self.claims.insert(place, said);
+        self.machines.of_mut(said.by).claims += 1;
+        match self.rechecks.at(place).map(|wanted| wanted.why) {
+            Some(why) if self.asks_for_proof(why) || why != Why::Sample && !said.is_confirmed() => {
+                self.rechecks.want(place, moves, why, said.parties(), said.work);
+            }
+            Some(_) => drop(self.rechecks.remove(place)),
+            None => {}
+        }
     }
 
     /// Notes that a claim is confirmed now, if it was not before.

@@ -172,7 +172,15 @@ impl Shell {
         }
         let Held { worker, lease, .. } = held;
         let (subject, examined, elapsed) = (None, None, Duration::from_millis(1));
-        let _ = self.tell(Event::Reported { worker, lease, subject, examined, findings, elapsed });
+        let _ = self.tell(Event::Reported {
+            worker,
+            lease,
+            subject,
+            examined,
+            findings,
+            elapsed,
+            hearsay: false,
+        });
         true
     }
 }

@@ -1,74 +1,14 @@
 //! Answers that are confirmed by proof: what machines say, however many, is not one.
 
-use jlpns_games::Threshold;
-
+use super::believed::{Believed, THRESHOLD};
 use super::*;
-use crate::belief::{
-    Belief, BeliefSettings, Confirm, Judgement, Keys, MachineId, Proofs, Standing, Word,
-};
+use crate::belief::{Confirm, Judgement, MachineId, Standing, Word};
 
-const THRESHOLD: Threshold = Threshold(1);
 const PROOF: ProofId = ProofId([7; 32]);
-
-/// The key of a game's start.
-fn start<G: Game>(game: &G) -> u128 {
-    game.key(&game.start()).into()
-}
-
-/// A belief of some machines about the start of a game.
-struct Believed {
-    spec: GameSpec,
-    belief: Belief,
-    machines: Vec<MachineId>,
-    records: u64,
-}
-
-impl Believed {
-    fn new(machines: usize) -> Believed {
-        let (confirm, sample, seed) = (Confirm::Proof, 0.0, 1);
-        let mut belief = Belief::new(BeliefSettings { confirm, sample, seed });
-        let names = (1..=machines).map(|number| format!("m{number}"));
-        let shown = names.map(|name| info(&name, 1));
-        let machines = shown
-            .map(|info| belief.machines_mut().find_or_add(&info.identity, &info.name))
-            .collect();
-        Believed { spec: "connect4:4x4".parse().unwrap(), belief, machines, records: 0 }
-    }
-
-    fn key(&self) -> u128 {
-        with_game!(self.spec.game(), game => start(game))
-    }
-
-    /// Somebody reports that the start reaches the threshold, or that it does not.
-    fn hears(&mut self, word: Word, holds: bool) -> Vec<Judgement> {
-        self.records += 1;
-        let keys = Keys { position: self.key(), children: Vec::new() };
-        let efforts = vec![EffortPair::solved(holds)];
-        let findings =
-            Findings { efforts, children: Vec::new(), nodes: 1, most_proving_move: None };
-        self.belief.take_in(self.records, word, (&keys, &[]), THRESHOLD, &findings)
-    }
-
-    /// How many claims an answer rests on that lack something, if it needs this of them.
-    fn open(&self, needs: Confirm, holds: bool) -> usize {
-        with_game!(self.spec.game(), game => {
-            let mut root = game.start();
-            let key = game.key(&root);
-            let proofs = Proofs::new(game, self.belief.claims(), false, key).for_answer(needs);
-            let mut proofs = proofs;
-            proofs.basis(&mut root, &[], &[(THRESHOLD, holds)]).open.len()
-        })
-    }
-
-    fn standing(&self) -> (bool, Standing) {
-        let claim = self.belief.claims().get((self.key(), THRESHOLD.0)).expect("a claim");
-        (claim.holds, claim.standing)
-    }
-}
 
 #[test]
 fn machines_that_agree_prove_nothing_and_a_certificate_does() {
-    let mut believed = Believed::new(2);
+    let mut believed = Believed::new(2, Confirm::Proof);
     let [one, two] = believed.machines[..] else { unreachable!() };
     assert_eq!(believed.hears(Word::Of(one), true), []);
     assert_eq!(believed.open(Confirm::Answer, true), 1);
@@ -83,7 +23,7 @@ fn machines_that_agree_prove_nothing_and_a_certificate_does() {
 
 #[test]
 fn nobody_is_outvoted_where_there_will_be_a_certificate() {
-    let mut believed = Believed::new(3);
+    let mut believed = Believed::new(3, Confirm::Proof);
     let [one, two, three] = believed.machines[..] else { unreachable!() };
     believed.hears(Word::Of(one), true);
     believed.hears(Word::Of(two), true);
@@ -100,7 +40,7 @@ fn nobody_is_outvoted_where_there_will_be_a_certificate() {
 
 #[test]
 fn what_is_proved_stays_when_the_machine_that_said_it_first_is_put_out() {
-    let mut believed = Believed::new(1);
+    let mut believed = Believed::new(1, Confirm::Proof);
     let one = believed.machines[0];
     believed.hears(Word::Of(one), true);
     believed.hears(Word::Proof, true);
@@ -111,7 +51,7 @@ fn what_is_proved_stays_when_the_machine_that_said_it_first_is_put_out() {
 
 #[test]
 fn the_coordinators_own_search_gives_way_to_a_certificate() {
-    let mut believed = Believed::new(0);
+    let mut believed = Believed::new(0, Confirm::Proof);
     believed.hears(Word::Of(MachineId::COORDINATOR), true);
     assert_eq!(believed.open(Confirm::Proof, true), 1, "a search is no proof");
     assert_eq!(believed.hears(Word::Proof, false), [Judgement::TakenBack]);
@@ -146,7 +86,15 @@ impl Cluster {
         let examined = self.solve.examiner().examine(&job.moves, job.question, &findings);
         let examined = examined.map(certificate);
         let (worker, lease, elapsed) = (*worker, *lease, Duration::from_millis(1));
-        self.send(Event::Reported { worker, lease, subject: None, examined, findings, elapsed })
+        self.send(Event::Reported {
+            worker,
+            lease,
+            subject: None,
+            examined,
+            findings,
+            elapsed,
+            hearsay: false,
+        })
     }
 }
 
@@ -199,6 +147,7 @@ fn a_wrong_search_of_the_coordinators_own_is_taken_back_in_the_tree_too() {
             nodes: 5,
             most_proving_move: None,
         },
+        hearsay: false,
         elapsed: Duration::from_millis(1),
         at: Duration::from_millis(2),
         proof: None,
@@ -266,7 +215,15 @@ fn a_machine_that_cannot_prove_what_it_says_does_not_stop_the_solve() {
             let (findings, elapsed) = (unsolved.clone(), Duration::from_millis(1));
             let (subject, examined) = (None, None);
             cluster
-                .send(Event::Reported { worker, lease, subject, examined, findings, elapsed })
+                .send(Event::Reported {
+                    worker,
+                    lease,
+                    subject,
+                    examined,
+                    findings,
+                    elapsed,
+                    hearsay: false,
+                })
                 .unwrap();
         }
         assert!(cluster.over, "declines {declines}, another one {has_other}");

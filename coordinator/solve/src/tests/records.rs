@@ -50,8 +50,15 @@ fn while_a_snapshot_is_made_slots_get_jobs_and_records_wait() {
             let (lease, job) = out.remove(0);
             let (findings, elapsed) = (run(&spec, &job), Duration::from_millis(1));
             let subject = None;
-            let report =
-                Event::Reported { worker, lease, subject, examined: None, findings, elapsed };
+            let report = Event::Reported {
+                worker,
+                lease,
+                subject,
+                examined: None,
+                findings,
+                elapsed,
+                hearsay: false,
+            };
             solve.handle(report, now).unwrap();
         }
     }
@@ -81,8 +88,15 @@ fn the_time_of_earlier_lives_counts() {
         }
         let (lease, job) = lease.expect("a job");
         let (findings, elapsed) = (run(&settings.spec, &job), Duration::from_millis(1));
-        let report =
-            Event::Reported { worker, lease, subject: None, examined: None, findings, elapsed };
+        let report = Event::Reported {
+            worker,
+            lease,
+            subject: None,
+            examined: None,
+            findings,
+            elapsed,
+            hearsay: false,
+        };
         solve.handle(report, now).unwrap();
         for action in solve.take_actions() {
             if let Action::Record { number, record } = action {
@@ -119,7 +133,10 @@ fn what_was_examined_for_another_job_counts_for_none() {
     let findings = run(&settings.spec, &Job { budget: 5, ..job });
     let (subject, examined) = (None, None);
     solve
-        .handle(Event::Reported { worker, lease, subject, examined, findings, elapsed }, now)
+        .handle(
+            Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false },
+            now,
+        )
         .unwrap();
     let (_, _, leases) = kept(&mut solve);
     let [(lease, job), (_, other)] = &leases[..] else { panic!("two slots, two jobs: {leases:?}") };
@@ -135,7 +152,10 @@ fn what_was_examined_for_another_job_counts_for_none() {
     assert_ne!(key, solve.examiner().keys(&other.moves).unwrap().position);
     let (lease, subject) = (*lease, None);
     solve
-        .handle(Event::Reported { worker, lease, subject, examined, findings, elapsed }, now)
+        .handle(
+            Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false },
+            now,
+        )
         .unwrap();
     let claimed: Vec<u128> = solve.belief.claims().all().map(|((key, _), _)| key).collect();
     assert!(claimed.contains(&key), "the job was about {:?}", job.moves);
@@ -153,8 +173,15 @@ fn a_search_that_counts_on_by_ones_does_not_keep_its_lease_for_ever() {
     let (lease, job) = leases.remove(0);
     let mut findings = run(&settings.spec, &job);
     let (subject, examined, elapsed) = (None, None, Duration::from_millis(20));
-    let report =
-        Event::Reported { worker, lease, subject, examined, findings: findings.clone(), elapsed };
+    let report = Event::Reported {
+        worker,
+        lease,
+        subject,
+        examined,
+        findings: findings.clone(),
+        elapsed,
+        hearsay: false,
+    };
     solve.handle(report, now).unwrap();
     let (_, _, leases) = kept(&mut solve);
     let [(lease, _)] = leases[..] else { panic!("one slot, one job: {leases:?}") };
@@ -185,7 +212,7 @@ fn a_report_that_waits_to_be_durable_is_acknowledged_to_its_own_machine() {
     let elapsed = Duration::from_millis(1);
     let report = |worker| {
         let (subject, examined, findings) = (None, None, findings.clone());
-        Event::Reported { worker, lease, subject, examined, findings, elapsed }
+        Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false }
     };
     solve.handle(report(honest), now).unwrap();
     let refused = solve.handle(report(thief), now).unwrap_err();
