@@ -88,7 +88,7 @@ impl ManyPositions<'_> {
             game.outcome(&position_after(game, &moves)?)
         });
         let mut counted = Counted { many: self, counted: 0 };
-        let end = search_any(spec.game(), &moves, question, settings, table, &mut counted)?;
+        let end = search_any(spec.game(), &moves, question, settings, table.into(), &mut counted)?;
         counted.count(end.statistics.nodes);
         let scale = with_game!(spec.game(), game => game.scale());
         let bounds = || question.bounds(&end.findings.efforts, scale);

@@ -46,7 +46,8 @@ fn solved(game: &AnyGame, limit: Duration) -> Option<(String, Option<u32>, f64)>
     let table = TranspositionTable::with_bytes(MEMORY).expect("memory for the table");
     let begun = Instant::now();
     let mut until = Until(begun + limit);
-    let end = search_any(game, &[], question, &settings, &table, &mut until).expect("no moves");
+    let end =
+        search_any(game, &[], question, &settings, (&table).into(), &mut until).expect("no moves");
     let value = question.bounds(&end.findings.efforts, scale).value()?;
     let seconds = begun.elapsed().as_secs_f64();
     Some((scale.value(value).to_owned(), scale.last_move(value), seconds))

@@ -114,6 +114,7 @@ impl<G: Game> Path<'_, G, Prospect> {
         if self.root.estimate.verdict.is_none() {
             let first = self.children.len() - relevant.len();
             self.order(first);
+            self.follow_hints(first, good);
             self.open_root(first, ());
         }
     }
@@ -150,6 +151,7 @@ impl<G: Game> Path<'_, G, Prospect> {
             }
         }
         self.children.truncate(open);
+        self.follow_hints(first, good);
         self.note_peak();
         (open == first).then_some(!good)
     }
@@ -168,6 +170,21 @@ impl<G: Game> Path<'_, G, Prospect> {
                 at -= 1;
             }
             self.children[at] = child;
+        }
+    }
+
+    /// Puts the first of the children from `first` on that is won for the player to move, as others say, before the
+    /// rest.
+    #[inline]
+    fn follow_hints(&mut self, first: usize, good: bool) {
+        let Some(hints) = self.setting.hints else { return };
+        let threshold = self.setting.threshold;
+        let is_said_to_win = |child: &Child<Prospect>| {
+            let said = hints.get(child.key, threshold).and_then(|known| known.pair.verdict());
+            said == Some(good)
+        };
+        if let Some(winning) = self.children[first..].iter().position(is_said_to_win) {
+            self.children[first..=first + winning].rotate_right(1);
         }
     }
 

@@ -93,6 +93,23 @@ impl SearchSettings {
     }
 }
 
+/// The transposition tables of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'a> {
+    /// What is known, and what is found out.
+    pub table: &'a TranspositionTable,
+    /// What others say: a move that wins by it is tried first, and nothing of it is believed. Alpha-beta alone looks
+    /// at it.
+    pub hints: Option<&'a TranspositionTable>,
+}
+
+impl<'a> From<&'a TranspositionTable> for Tables<'a> {
+    /// Without hints.
+    fn from(table: &'a TranspositionTable) -> Tables<'a> {
+        Tables { table, hints: None }
+    }
+}
+
 /// Searches `position` for the answer to `question`; the position is the same afterwards.
 ///
 /// Searches for one threshold find a value by several runs. Those that use a transposition table
@@ -115,14 +132,15 @@ impl SearchSettings {
 /// assert_eq!(value.map(|value| game.scale().name(value)), Some("draw"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn search<G: Game>(
+pub fn search<'a, G: Game>(
     game: &G,
     position: &mut G::Position,
     question: Question,
     settings: &SearchSettings,
-    table: &TranspositionTable,
+    tables: impl Into<Tables<'a>>,
     observer: &mut dyn Observer,
 ) -> SearchEnd {
+    let tables = tables.into();
     match (question, settings.algorithm) {
         (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
             bounds,
@@ -131,10 +149,10 @@ pub fn search<G: Game>(
             |threshold, max_nodes, observer| {
                 let settings = SearchSettings { max_nodes, ..settings.clone() };
                 let question = Question::Threshold(threshold);
-                search_once(game, position, question, &settings, table, observer)
+                search_once(game, position, question, &settings, tables, observer)
             },
         ),
-        _ => search_once(game, position, question, settings, table, observer),
+        _ => search_once(game, position, question, settings, tables, observer),
     }
 }
 
@@ -145,12 +163,12 @@ pub fn search_any(
     moves: &[Move],
     question: Question,
     settings: &SearchSettings,
-    table: &TranspositionTable,
+    tables: Tables<'_>,
     observer: &mut dyn Observer,
 ) -> Result<SearchEnd, MoveError> {
     with_game!(game, game => {
         let mut position = position_after(game, moves)?;
-        Ok(search(game, &mut position, question, settings, table, observer))
+        Ok(search(game, &mut position, question, settings, tables, observer))
     })
 }
 
@@ -160,13 +178,14 @@ fn search_once<G: Game>(
     position: &mut G::Position,
     question: Question,
     settings: &SearchSettings,
-    table: &TranspositionTable,
+    Tables { table, hints }: Tables<'_>,
     observer: &mut dyn Observer,
 ) -> SearchEnd {
     let mut watch = Watch::new(settings.max_nodes, observer);
     let setting = |threshold: Threshold, delayed: bool| Setting {
         game,
         table,
+        hints,
         threshold,
         initialisation: settings.initialisation,
         delayed,

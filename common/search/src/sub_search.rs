@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use jlpns_games::spec::{GameSpec, Games, SpecError};
 use jlpns_games::{Game, OutcomeScale, with_game};
 
-use crate::search::{Observer, SearchSettings, Store, search_any};
+use crate::search::{Observer, SearchSettings, Store, Tables, search_any};
 use crate::searcher::{Searcher, Searching};
 use crate::table::{ENTRY_BYTES, TableTooLarge};
 use crate::{Findings, Job, Question, SolvedPosition, TranspositionTable};
@@ -187,7 +187,10 @@ impl Searcher for OneSolve {
             SearchSettings { store: Store::Graph, memory, ..SearchSettings::of_job(job) };
         let game = self.spec.game();
         fits(job.question, with_game!(game, game => game.scale()))?;
-        let end = search_any(game, &job.moves, job.question, &settings, table, observer);
+        // What others have told is good enough to say which move to try first.
+        let hints = self.table().filter(|_| job.alone && self.is_shared());
+        let tables = Tables { table, hints };
+        let end = search_any(game, &job.moves, job.question, &settings, tables, observer);
         Ok(end.map_err(|error| error.to_string())?.findings)
     }
 

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use jlpns_games::Threshold;
-use jlpns_search::{Findings, Job, Question};
+use jlpns_search::{Algorithm, Findings, Job, Question};
 
 use super::belief::{MachineId, NoResult, Recheck, Rechecker, Why};
 use super::scheduler::Purpose;
-use super::{Action, LeaseId, Notice, ProofId, Record, Report, Solve, WorkerId};
+use super::{Action, Beside, LeaseId, Notice, ProofId, Record, Report, Solve, WorkerId};
 
 /// Of so many leases one may be a sample of what others claim.
 const SAMPLE_SHARE: u64 = 4;
@@ -15,6 +15,7 @@ const SAMPLE_SHARE: u64 = 4;
 impl Solve {
     /// Grants rechecks of claims to open workers of other machines.
     pub(super) fn grant_rechecks(&mut self, now: Duration) {
+        let shares = self.shares();
         let dispatch = &mut self.dispatch;
         let mut open: Vec<WorkerId> = dispatch.scheduler.open_workers().collect();
         if let Some(places) = u64::try_from(open.len()).ok().filter(|&places| places > 1) {
@@ -35,7 +36,9 @@ impl Solve {
                 };
                 let prove = self.belief.needs_proof(number);
                 // A certificate shows what it shows, whatever it was found with.
-                let job = Job { prove, alone: !prove, ..self.problem.job_again(recheck) };
+                let hinted = shares && !prove;
+                let again = self.problem.job_again(recheck, hinted);
+                let job = Job { prove, alone: !prove, ..again };
                 let purpose = Purpose::Recheck(number);
                 let lease = dispatch.grant(id, purpose, job, now, &mut self.actions);
                 self.belief.recheck_taken(number, Rechecker::Lease(lease));
@@ -54,7 +57,7 @@ impl Solve {
             && let Some((number, recheck)) = self.belief.next_for_coordinator(&machines)
         {
             let prove = self.belief.needs_proof(number);
-            let job = Job { prove, ..self.problem.job_again(recheck) };
+            let job = Job { prove, ..self.problem.job_again(recheck, false) };
             self.belief.recheck_taken(number, Rechecker::Coordinator);
             self.actions.push(Action::Search { number, job });
             if answered && let Some(claims) = self.belief.tell_once_that_alone() {
@@ -113,8 +116,13 @@ impl Solve {
 }
 
 impl super::problem::Problem {
-    fn job_again(&self, recheck: &Recheck) -> Job {
+    /// The job of a recheck; `hinted` if its worker has been told by others which moves win: alpha-beta can try these
+    /// first.
+    fn job_again(&self, recheck: &Recheck, hinted: bool) -> Job {
         let question = Question::Threshold(Threshold(recheck.place.1));
-        self.job(recheck.moves.clone(), question, recheck.budget, None)
+        let can_follow = |beside: &Beside| beside.sub_search == Algorithm::AlphaBeta;
+        let beside = self.settings.beside.filter(|beside| hinted && can_follow(beside));
+        let budget = beside.map_or(recheck.budget, |beside| beside.nodes(recheck.budget));
+        self.job(recheck.moves.clone(), question, budget, beside)
     }
 }

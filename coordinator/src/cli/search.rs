@@ -149,7 +149,7 @@ pub fn run(flags: &SearchFlags, games: &Games) -> Result<End, CommandError> {
     let table = TranspositionTable::with_bytes(settings.table_bytes()).map_err(|error| {
         CommandError::BadInput(format!("{} for '--memory': {error}", ByteSize(flags.memory)))
     })?;
-    let end = search_any(spec.game(), &played, question, &settings, &table, &mut watch)?;
+    let end = search_any(spec.game(), &played, question, &settings, (&table).into(), &mut watch)?;
     let seconds = watch.progress.elapsed().as_secs_f64();
     watch.progress.finish();
     let efforts = &end.findings.efforts;

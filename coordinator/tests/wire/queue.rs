@@ -158,7 +158,8 @@ fn honest(job: &Job) -> Findings {
     let spec = "connect4:4x4".parse::<jlpns_games::spec::GameSpec>().expect("a spec");
     let table = TranspositionTable::with_bytes(1 << 20).expect("a table");
     let settings = SearchSettings::of_job(job);
-    let end = search_any(spec.game(), &job.moves, job.question, &settings, &table, &mut ());
+    let end =
+        search_any(spec.game(), &job.moves, job.question, &settings, (&table).into(), &mut ());
     end.expect("legal moves").findings
 }
 

@@ -11,6 +11,8 @@ use crate::{EffortPair, Initialisation, Question, TranspositionTable};
 pub(crate) struct Setting<'a, G: Game> {
     pub game: &'a G,
     pub table: &'a TranspositionTable,
+    /// What others say of positions: not to be believed.
+    pub hints: Option<&'a TranspositionTable>,
     pub threshold: Threshold,
     pub initialisation: Initialisation,
     /// Whether the end of the game is seen when a node is entered (delayed evaluation), or
