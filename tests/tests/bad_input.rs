@@ -49,10 +49,9 @@ fn specs() {
 }
 
 #[test]
-fn sharing_and_confirming() {
-    let args =
-        ["serve", "connect4:4x4", "--listen", "127.0.0.1:0", "--share", "--confirm", "answer"];
-    refused(&args, &["--confirm answer", "--share", "leave one of them out"]);
+fn certificates_are_not_simulated() {
+    let args = ["simulate", "connect4:4x4", "--confirm", "proof"];
+    refused(&args, &["certificates are not simulated", "'answer', 'sample' or 'none'"]);
 }
 
 #[test]

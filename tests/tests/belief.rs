@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use jlpns_proto::v1;
+use jlpns_proto::{MAX_BATCH, v1};
 use jlpns_tests::cluster::{LIMIT, serve, until, worker, worker_with};
 use jlpns_tests::faults::impostor::{Heard, Impostor, lie};
 use jlpns_tests::faults::liar::Liar;
@@ -86,6 +86,19 @@ fn a_member_that_lies_about_one_child_is_not_believed() {
 fn a_member_that_proves_whatever_it_is_asked_is_not_believed() {
     let result = asked_for_a_win(|lease| report(lie(&lease)));
     assert_eq!(result["proved"], false, "{result}");
+}
+
+#[test]
+fn a_member_that_tells_other_workers_what_is_not_true_makes_no_wrong_answer() {
+    let mut liar = Liar::new(SPEC);
+    let result = asked_for_a_win(|lease| {
+        let reports = vec![liar.report_the_truth(lease)];
+        let mut solved = liar.poison();
+        solved.truncate(MAX_BATCH);
+        v1::WorkerBatch { reports, solved, ..Default::default() }
+    });
+    assert_eq!(result["proved"], false, "{result}");
+    assert!(liar.lies > 0);
 }
 
 #[test]

@@ -128,7 +128,9 @@ fn workers_that_share_what_they_solve_find_the_same_value() {
     let (coordinator, url) = serve(&flags);
     let workers = ["a", "b", "c"].map(|name| worker(&url, name));
     let ended = coordinator.end(LIMIT);
-    assert_eq!((ended.code, &ended.json()["value"]), (Some(0), &"draw".into()), "{ended:?}");
+    let result = ended.json();
+    assert_eq!((ended.code, &result["value"]), (Some(0), &"draw".into()), "{ended:?}");
+    assert_eq!(result["claims"], result["claims_confirmed"], "sharing is no reason to believe");
     for worker in workers {
         assert_eq!(worker.end(LIMIT).code, Some(0));
     }

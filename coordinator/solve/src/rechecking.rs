@@ -17,6 +17,7 @@ impl Solve {
     pub(super) fn grant_rechecks(&mut self, now: Duration) {
         let shares = self.shares();
         let dispatch = &mut self.dispatch;
+        let only = dispatch.scheduler.machines().nth(1).is_none();
         let mut open: Vec<WorkerId> = dispatch.scheduler.open_workers().collect();
         if let Some(places) = u64::try_from(open.len()).ok().filter(|&places| places > 1) {
             // Nobody can know whose claims it gets.
@@ -31,7 +32,8 @@ impl Solve {
                 // Samples are for finding bad machines early: most of its time is for the search.
                 let may_sample = answered || worker.rechecks * SAMPLE_SHARE <= worker.jobs;
                 let least = if may_sample { Why::Sample } else { Why::Answer };
-                let Some((number, recheck)) = self.belief.next_for(worker.machine, least) else {
+                let Some((number, recheck)) = self.belief.next_for(worker.machine, least, only)
+                else {
                     break;
                 };
                 let prove = self.belief.needs_proof(number);

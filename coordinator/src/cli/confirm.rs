@@ -11,7 +11,7 @@ pub struct ConfirmFlags {
     /// machines, or searched again by the coordinator (answer); that a certificate shows each of it, made by
     /// a worker and checked by the coordinator by the rules alone (proof); that a share of what is claimed was
     /// searched again, to find bad machines (sample); or nothing (none) [default: none for solve, answer for
-    /// serve, none with --share, and proof for serve with --certificate]
+    /// serve, and proof for serve with --certificate]
     #[arg(long, value_name = "WHAT", env = "JLPNS_CONFIRM", value_parser = values::confirm())]
     pub confirm: Option<Confirm>,
 

@@ -86,9 +86,9 @@ pub struct ServeFlags {
     #[command(flatten)]
     certificate: CertificateFlags,
 
-    /// Let what one worker has solved go into the tables of the others: many workers are much faster
-    /// then, but must all be trusted, as one that believes others cannot confirm what they claim [default: true with
-    /// --confirm none, else false]
+    /// Let what one worker has solved go into the tables of the others: many workers are much faster then. What they
+    /// find with it confirms nothing; what an answer rests on is searched again without it. It ends by itself when
+    /// something contradicts it [default: true, but with --queue and with --confirm proof]
     #[arg(long, value_name = "BOOL", env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
@@ -121,24 +121,15 @@ struct QueueFlags {
 }
 
 impl ServeFlags {
-    /// Whether what one worker has solved goes into the tables of the others. Where all are believed anyway, nothing
-    /// speaks against it.
+    /// Whether what one worker has solved goes into the tables of the others.
     fn shares(&self) -> bool {
-        self.share.unwrap_or(self.confirm.confirm == Some(Confirm::None))
+        self.share.unwrap_or(self.confirms() != Confirm::Proof)
     }
 
-    /// What must be confirmed if `--confirm` is not given.
-    fn default_confirm(&self) -> Result<Confirm, CommandError> {
-        match self.confirm.confirm {
-            Some(confirm @ (Confirm::Answer | Confirm::Sample)) if self.shares() => {
-                Err(CommandError::BadInput(format!(
-                    "'--confirm {confirm}' does not go with '--share': a worker that believes what \
-                     others have solved cannot confirm it; leave one of them out",
-                )))
-            }
-            _ if self.certificate.is_wanted() => Ok(Confirm::Proof),
-            _ => Ok(if self.shares() { Confirm::None } else { Confirm::Answer }),
-        }
+    /// What must be confirmed.
+    fn confirms(&self) -> Confirm {
+        let default = if self.certificate.is_wanted() { Confirm::Proof } else { Confirm::Answer };
+        self.confirm.confirm.unwrap_or(default)
     }
 }
 
@@ -229,7 +220,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     settings.await_workers = flags.await_workers as usize;
     settings.lease_length = flags.lease;
     settings.stall_after = flags.stall;
-    flags.confirm.apply(&mut settings.belief, flags.default_confirm()?);
+    flags.confirm.apply(&mut settings.belief, flags.confirms());
     settings.share = flags.shares();
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
@@ -308,19 +299,18 @@ mod tests {
     fn shares_and_confirms(flags: &[&str]) -> (bool, Confirm) {
         let line = [&["serve", "connect4:4x4", "--listen", "127.0.0.1:0"], flags].concat();
         let Line { serve } = Line::try_parse_from(line).expect("flags");
-        let default = serve.default_confirm().expect("what goes together");
-        (serve.shares(), serve.confirm.confirm.unwrap_or(default))
+        (serve.shares(), serve.confirms())
     }
 
     #[test]
-    fn workers_that_are_all_believed_share_unless_they_are_not_to() {
-        assert_eq!(shares_and_confirms(&[]), (false, Confirm::Answer));
+    fn workers_share_unless_they_are_not_to_or_prove_what_they_find() {
+        assert_eq!(shares_and_confirms(&[]), (true, Confirm::Answer));
+        assert_eq!(shares_and_confirms(&["--share"]), (true, Confirm::Answer));
+        assert_eq!(shares_and_confirms(&["--share=false"]), (false, Confirm::Answer));
         assert_eq!(shares_and_confirms(&["--confirm", "none"]), (true, Confirm::None));
-        assert_eq!(shares_and_confirms(&["--share"]), (true, Confirm::None));
-        let not_shared = ["--confirm", "none", "--share=false"];
-        assert_eq!(shares_and_confirms(&not_shared), (false, Confirm::None));
-        assert_eq!(shares_and_confirms(&["--confirm", "sample"]), (false, Confirm::Sample));
+        assert_eq!(shares_and_confirms(&["--confirm", "sample"]), (true, Confirm::Sample));
         assert_eq!(shares_and_confirms(&["--confirm", "proof"]), (false, Confirm::Proof));
+        assert_eq!(shares_and_confirms(&["--certificate", "a.cert"]), (false, Confirm::Proof));
         let shared_and_proved = ["--confirm", "proof", "--share"];
         assert_eq!(shares_and_confirms(&shared_and_proved), (true, Confirm::Proof));
     }

@@ -26,6 +26,7 @@ impl Liar {
     pub fn new(spec: &str) -> Liar {
         let spec = spec.parse().expect("a spec");
         let searcher = SubSearches.searcher(&spec, MEMORY, 1).expect("a searcher");
+        searcher.keep_solved_from(1);
         Liar { searcher, lies: 0 }
     }
 
@@ -62,6 +63,15 @@ impl Liar {
     /// If the lease makes no sense.
     pub fn report_the_truth(&mut self, lease: v1::Lease) -> v1::Report {
         self.report_but(lease, |_| false)
+    }
+
+    /// What it tells other workers that it has solved since the last call: the contrary of all of it.
+    pub fn poison(&mut self) -> Vec<v1::SolvedPosition> {
+        let solved = self.searcher.take_solved();
+        self.lies += solved.len() as u64;
+        let contrary =
+            |solved: v1::SolvedPosition| v1::SolvedPosition { holds: !solved.holds, ..solved };
+        solved.iter().map(v1::SolvedPosition::from).map(contrary).collect()
     }
 
     fn report_but(

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::rechecks::Claimed;
 use super::{Basis, Belief, Claims, Confirm, Keys, Open, Recheck, ThresholdAt, Why};
 
 /// How often it is told that machines contradict each other.
@@ -88,9 +89,8 @@ impl Belief {
     /// Has those claims searched again that only one machine stands behind, and that an answer rests on.
     pub fn want_confirmed(&mut self, open: &[Open]) {
         for Open { place, moves, claim, .. } in open {
-            let parties = claim.map_or([None, None], |claim| claim.parties());
-            let work = claim.map_or(0, |claim| claim.work);
-            self.rechecks.want(*place, moves, Why::Answer, parties, work);
+            let claimed = claim.map_or_else(Claimed::default, |claim| claim.claimed());
+            self.want(*place, moves, Why::Answer, claimed);
         }
     }
 

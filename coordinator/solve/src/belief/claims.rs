@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jlpns_games::Threshold;
 
 use super::machine::MachineId;
-use super::rechecks::Parties;
+use super::rechecks::Claimed;
 
 /// A threshold of a position: what a claim is about.
 pub type ThresholdAt = (u128, u8);
@@ -52,12 +52,14 @@ impl Claim {
             || matches!(self.standing, Standing::Confirmed { .. } | Standing::Proved)
     }
 
-    /// The machines that may not search it again: the one that makes it, and the one that contradicts it.
-    pub(super) fn parties(&self) -> Parties {
-        match self.standing {
-            Standing::Contradicted { by: against } => [Some(self.by), Some(against)],
-            _ => [Some(self.by), None],
-        }
+    /// How it is claimed, for whoever searches it again.
+    pub(super) fn claimed(&self) -> Claimed {
+        let against = match self.standing {
+            Standing::Contradicted { by } => Some(by),
+            _ => None,
+        };
+        let parties = [Some(self.by), against];
+        Claimed { parties, is_hearsay: self.is_hearsay(), work: self.work }
     }
 
     /// Whether it is nobody's own word: it neither confirms nor contradicts anything.

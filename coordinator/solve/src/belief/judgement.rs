@@ -7,6 +7,7 @@ use foldhash::quality::FixedState;
 use jlpns_games::{Move, Threshold};
 use jlpns_search::{EffortPair, Findings};
 
+use super::rechecks::Claimed;
 use super::{Belief, Claim, Confirm, Keys, MachineId, Standing, ThresholdAt, Why};
 
 /// A machine is proven when so many of its claims are confirmed.
@@ -106,7 +107,8 @@ impl Belief {
                 if said.is_hearsay() {
                     if !other.is_confirmed() {
                         let work = other.work.max(said.work);
-                        self.rechecks.want(at, moves, Why::Dispute, other.parties(), work);
+                        let claimed = Claimed { work, ..other.claimed() };
+                        self.want(at, moves, Why::Dispute, claimed);
                     }
                     return found;
                 }
@@ -132,8 +134,9 @@ impl Belief {
                 else {
                     return found;
                 };
-                let parties = [Some(other.by), Some(by)];
-                self.rechecks.want(at, moves, Why::Dispute, parties, other.work.max(said.work));
+                let (parties, work) = ([Some(other.by), Some(by)], other.work.max(said.work));
+                let claimed = Claimed { parties, work, ..other.claimed() };
+                self.want(at, moves, Why::Dispute, claimed);
                 return found;
             }
             for &liar in &liars {
@@ -187,11 +190,11 @@ impl Belief {
                 if said.standing == Standing::Proved {
                     self.rechecks.remove(place);
                 } else if contested && !said.is_confirmed() {
-                    self.rechecks.want(place, moves, Why::Dispute, said.parties(), said.work);
+                    self.want(place, moves, Why::Dispute, said.claimed());
                 } else if self.rechecks.at(place).is_some() || drawn {
                     // If the answer rests on this threshold without a claim of its own, it is this machine's claim
                     // from now on.
-                    self.rechecks.want(place, moves, Why::Sample, said.parties(), said.work);
+                    self.want(place, moves, Why::Sample, said.claimed());
                 }
             }
         }
@@ -208,7 +211,7 @@ impl Belief {
         self.machines.of_mut(said.by).claims += 1;
         match self.rechecks.at(place).map(|wanted| wanted.why) {
             Some(why) if self.asks_for_proof(why) || why != Why::Sample && !said.is_confirmed() => {
-                self.rechecks.want(place, moves, why, said.parties(), said.work);
+                self.want(place, moves, why, said.claimed());
             }
             Some(_) => drop(self.rechecks.remove(place)),
             None => {}

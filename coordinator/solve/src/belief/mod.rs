@@ -30,6 +30,7 @@ use jlpns_games::Move;
 pub use judgement::{Judgement, Word};
 pub use machine::{Identity, Machine, MachineId, Machines};
 pub use proof::{Basis, Open, Proofs};
+use rechecks::Claimed;
 pub use rechecks::{NoResult, Parties, Recheck, Rechecker, Rechecks, Turn, Why};
 
 use crate::ids::LeaseId;
@@ -203,14 +204,20 @@ impl Belief {
         self.has_withdrawn = true;
     }
 
-    /// The next claim that a machine may search again. What it has claimed itself it proves first: its
-    /// table may still know how.
-    pub fn next_for(&self, machine: MachineId, least: Why) -> Option<(u64, &Recheck)> {
+    /// The next claim that a machine may search again. What it has claimed itself it proves first, or searches
+    /// without what others have told: its table may still know how. Where it is the `only` machine its word would
+    /// confirm nothing.
+    pub fn next_for(&self, machine: MachineId, least: Why, only: bool) -> Option<(u64, &Recheck)> {
         if self.is_quarantined(machine) {
             return None;
         }
         let own = |why, parties: &Parties, turn: Turn| {
-            self.asks_for_proof(why) && turn == Turn::Claimant && parties[0] == Some(machine)
+            let is_its_turn = match turn {
+                Turn::FirstWord => !only,
+                Turn::Claimant => self.asks_for_proof(why),
+                Turn::Anyone | Turn::Coordinator => false,
+            };
+            is_its_turn && parties[0] == Some(machine)
         };
         let own = self.rechecks.next(least, own);
         own.or_else(|| {
@@ -222,6 +229,14 @@ impl Belief {
     /// Whether the recheck with this number is to come with a certificate.
     pub fn needs_proof(&self, number: u64) -> bool {
         self.rechecks.get(number).is_some_and(|recheck| self.asks_for_proof(recheck.why))
+    }
+
+    /// Has a claim searched again.
+    fn want(&mut self, place: ThresholdAt, moves: &[Move], why: Why, claimed: Claimed) {
+        let reason = self.rechecks.at(place).map_or(why, |wanted| wanted.why.min(why));
+        // A certificate needs nobody's word.
+        let is_hearsay = claimed.is_hearsay && !self.asks_for_proof(reason);
+        self.rechecks.want(place, moves, why, Claimed { is_hearsay, ..claimed });
     }
 
     /// Whether what is searched again for this reason is to come with a certificate: a sample is a second

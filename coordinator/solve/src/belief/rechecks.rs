@@ -52,6 +52,17 @@ pub enum Rechecker {
 /// contradicts it.
 pub type Parties = [Option<MachineId>; 2];
 
+/// How something is claimed that is to be searched again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Claimed {
+    /// The machines that may not search it again; none if nobody claims it.
+    pub parties: Parties,
+    /// Whether it is nobody's own word.
+    pub is_hearsay: bool,
+    /// The work that it took, in nodes, if anybody says so.
+    pub work: u64,
+}
+
 /// A claim that is to be searched again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recheck {
@@ -63,6 +74,8 @@ pub struct Recheck {
     pub why: Why,
     /// The machines that may not search it.
     pub parties: Parties,
+    /// Whether it is nobody's own word yet.
+    pub is_hearsay: bool,
     /// How many nodes the next search may create.
     pub budget: u64,
     /// How many searches have ended without a result.
@@ -71,7 +84,8 @@ pub struct Recheck {
     pub out: Option<Rechecker>,
 }
 
-/// Who takes a recheck that is to come with a certificate, by how many searches of it have come to nothing.
+/// Who takes a recheck that is to come with a certificate, by how many searches of it have come to nothing; and
+/// whose word a claim is to get that is nobody's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
     /// The machine that has made the claim, if it is there.
@@ -80,11 +94,14 @@ pub enum Turn {
     Anyone,
     /// The coordinator: what machines have failed at twice is not left to them.
     Coordinator,
+    /// Any machine, and the one that claims it on hearsay before others: its table knows most of how.
+    FirstWord,
 }
 
 impl Recheck {
     fn turn(&self) -> Turn {
         match self.attempts {
+            _ if self.is_hearsay => Turn::FirstWord,
             0 => Turn::Claimant,
             1 => Turn::Anyone,
             _ => Turn::Coordinator,
@@ -158,18 +175,13 @@ impl Rechecks {
 
     /// Has a claim searched again. A recheck that is there already keeps its number and its budget,
     /// and takes the more urgent reason and the new parties.
-    pub fn want(
-        &mut self,
-        place: ThresholdAt,
-        moves: &[Move],
-        why: Why,
-        parties: Parties,
-        work: u64,
-    ) {
+    pub fn want(&mut self, place: ThresholdAt, moves: &[Move], why: Why, claimed: Claimed) {
+        let Claimed { parties, is_hearsay, work } = claimed;
         if let Some(&number) = self.numbers.get(&place) {
             self.change(number, |recheck| {
                 recheck.why = recheck.why.min(why);
                 recheck.parties = parties;
+                recheck.is_hearsay = is_hearsay;
             });
             return;
         }
@@ -179,6 +191,7 @@ impl Rechecks {
             moves: moves.to_vec(),
             why,
             parties,
+            is_hearsay,
             budget: work.saturating_mul(BUDGET_FACTOR).max(LEAST_BUDGET),
             attempts: 0,
             out: None,
@@ -299,7 +312,7 @@ mod tests {
                 let parties = [Some(MachineId(by)), against.map(MachineId)];
                 let number = rechecks.numbers.get(&place).copied();
                 match (what, number) {
-                    (0 | 1, _) => rechecks.want(place, &[], whys[why as usize], parties, 1),
+                    (0 | 1, _) => rechecks.want(place, &[], whys[why as usize], Claimed { parties, is_hearsay: false, work: 1 }),
                     (2, Some(number)) => rechecks.take(number, Rechecker::Coordinator),
                     (3, Some(number)) => {
                         let end = [NoResult::UsedUp, NoResult::Failed, NoResult::NoAttempt][by as usize % 3];
