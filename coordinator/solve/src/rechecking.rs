@@ -105,7 +105,7 @@ impl Solve {
     pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId) {
         // Whoever is to prove something may be unable to.
         let failed = self.belief.needs_proof(number);
-        let end = if failed { NoResult::Failed } else { NoResult::NoAttempt };
+        let end = if failed { NoResult::Failed } else { NoResult::Lost };
         self.recheck_ended(number, Rechecker::Lease(lease), end);
     }
 

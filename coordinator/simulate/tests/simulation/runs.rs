@@ -277,7 +277,8 @@ fn adversaries(seeds: u64, confirm: Confirm, share: bool) {
             settings.sub_search =
                 pick(&mut rng, &[Algorithm::DfPn, Algorithm::Pds, Algorithm::AlphaBeta]);
             // As many as of all others together.
-            adversaries.extend([WHERE_SHARED; ADVERSARIES.len() / 2].concat());
+            adversaries.extend([Nature::Poisoning; 2 * ADVERSARIES.len()]);
+            adversaries.extend([Nature::Disclaiming; 4]);
         }
         let mut workers = workers(rng.random_range(2..7), &mut rng);
         let liars = rng.random_range(1..workers.len());

@@ -215,7 +215,7 @@ impl Belief {
             let is_its_turn = match turn {
                 Turn::FirstWord => !only,
                 Turn::Claimant => self.asks_for_proof(why),
-                Turn::Anyone | Turn::Coordinator => false,
+                Turn::Anyone | Turn::Coordinator | Turn::LostByAll => false,
             };
             is_its_turn && parties[0] == Some(machine)
         };
@@ -253,7 +253,7 @@ impl Belief {
     }
 
     fn may_recheck(&self, machine: MachineId, why: Why, parties: &Parties, turn: Turn) -> bool {
-        if self.is_quarantined(machine) {
+        if self.is_quarantined(machine) || turn == Turn::LostByAll {
             return false;
         }
         if self.asks_for_proof(why) {

@@ -14,6 +14,8 @@ const BUDGET_FACTOR: u64 = 2;
 const LEAST_BUDGET: u64 = 10_000;
 /// How much larger the budget is each time.
 const BUDGET_GROWTH: u64 = 4;
+/// After so many leases that were lost the coordinator searches the claim: whoever takes them may not want to.
+const MOST_LOSSES: u32 = 8;
 /// After so many searches without a result the claim is too large to be searched again at once.
 const MOST_ATTEMPTS: u32 = 5;
 
@@ -35,7 +37,9 @@ pub enum NoResult {
     UsedUp,
     /// It was lost, or came without the certificate that was asked for.
     Failed,
-    /// It was lost, and that says nothing of the claim.
+    /// Its lease was lost, and that says nothing of the claim.
+    Lost,
+    /// It was no search of this claim.
     NoAttempt,
 }
 
@@ -80,6 +84,8 @@ pub struct Recheck {
     pub budget: u64,
     /// How many searches have ended without a result.
     pub attempts: u32,
+    /// How many leases on it were lost.
+    pub losses: u32,
     /// By what it is searched at present.
     pub out: Option<Rechecker>,
 }
@@ -96,11 +102,14 @@ pub enum Turn {
     Coordinator,
     /// Any machine, and the one that claims it on hearsay before others: its table knows most of how.
     FirstWord,
+    /// The coordinator: too many leases were lost.
+    LostByAll,
 }
 
 impl Recheck {
     fn turn(&self) -> Turn {
         match self.attempts {
+            _ if self.losses >= MOST_LOSSES => Turn::LostByAll,
             _ if self.is_hearsay => Turn::FirstWord,
             0 => Turn::Claimant,
             1 => Turn::Anyone,
@@ -194,6 +203,7 @@ impl Rechecks {
             is_hearsay,
             budget: work.saturating_mul(BUDGET_FACTOR).max(LEAST_BUDGET),
             attempts: 0,
+            losses: 0,
             out: None,
         };
         self.numbers.insert(place, self.next);
@@ -260,9 +270,13 @@ impl Rechecks {
             if end == NoResult::UsedUp {
                 recheck.budget = recheck.budget.saturating_mul(BUDGET_GROWTH);
             }
-            if end != NoResult::NoAttempt {
-                recheck.attempts += 1;
-                too_large = recheck.attempts >= MOST_ATTEMPTS;
+            match end {
+                NoResult::UsedUp | NoResult::Failed => {
+                    recheck.attempts += 1;
+                    too_large = recheck.attempts >= MOST_ATTEMPTS;
+                }
+                NoResult::Lost => recheck.losses += 1,
+                NoResult::NoAttempt => {}
             }
         });
         too_large

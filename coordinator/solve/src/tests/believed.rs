@@ -4,7 +4,8 @@ use jlpns_games::Threshold;
 
 use super::*;
 use crate::belief::{
-    Belief, BeliefSettings, Confirm, Judgement, Keys, MachineId, Proofs, Standing, Word,
+    Belief, BeliefSettings, Confirm, Judgement, Keys, MachineId, Open, Proofs, Standing,
+    ThresholdAt, Word,
 };
 
 /// What is asked.
@@ -66,6 +67,14 @@ impl Believed {
     pub fn standing(&self) -> (bool, Standing) {
         let claim = self.belief.claims().get((self.key(), THRESHOLD.0)).expect("a claim");
         (claim.holds, claim.standing)
+    }
+
+    /// The answer rests on the start: it is to be confirmed as far as it lacks that. Gives where.
+    pub fn ask_to_confirm(&mut self, holds: bool) -> ThresholdAt {
+        let place = (self.key(), THRESHOLD.0);
+        let claim = self.belief.claims().get(place).copied();
+        self.belief.want_confirmed(&[Open { place, moves: Vec::new(), holds, claim }]);
+        place
     }
 
     /// Whether the start is to be searched again.

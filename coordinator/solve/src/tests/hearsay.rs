@@ -3,7 +3,7 @@
 
 use super::believed::Believed;
 use super::*;
-use crate::belief::{Confirm, Judgement, MachineId, Standing, Word};
+use crate::belief::{Confirm, Judgement, MachineId, NoResult, Rechecker, Standing, Why, Word};
 
 #[test]
 fn hearsay_confirms_nothing_and_two_words_of_machines_do() {
@@ -65,6 +65,25 @@ fn a_certificate_blames_nobody_for_hearsay() {
     assert_eq!(believed.hears(Word::Hearsay(two), true), [Judgement::Misled]);
     assert_eq!(believed.standing(), (false, Standing::Proved));
     assert!([one, two].iter().all(|&machine| !believed.belief.is_quarantined(machine)));
+}
+
+#[test]
+fn hearsay_that_machines_cannot_prove_is_left_to_the_coordinator() {
+    let mut believed = Believed::new(2, Confirm::Proof);
+    let machines = believed.machines.clone();
+    believed.hears(Word::Hearsay(machines[0]), true);
+    let wanted = believed.ask_to_confirm(true);
+    for _ in 0..2 {
+        let (number, _) = believed.belief.next_for(machines[0], Why::Answer, false).unwrap();
+        let by = Rechecker::Lease(LeaseId(number));
+        believed.belief.recheck_taken(number, by);
+        believed.belief.recheck_given_back(number, by, NoResult::Failed);
+    }
+    let of_machines =
+        machines.iter().find_map(|&machine| believed.belief.next_for(machine, Why::Answer, false));
+    assert_eq!(of_machines, None);
+    let of_coordinator = believed.belief.next_for_coordinator(&machines);
+    assert_eq!(of_coordinator.map(|(_, recheck)| recheck.place), Some(wanted));
 }
 
 #[test]
