@@ -85,6 +85,7 @@ pub fn snapshot_to_bytes(snapshot: Snapshot) -> Vec<u8> {
         time_us: micros(snapshot.time),
         without_room: snapshot.without_room,
         reported_most_proving: snapshot.reported_most_proving.map(|mv| u32::from(mv.0)),
+        has_ended_sharing: snapshot.has_ended_sharing,
         ended: snapshot.ended.into_iter().flat_map(|(first, last)| [first, last]).collect(),
         tree: snapshot.tree,
         secret: snapshot.secret.to_le_bytes().to_vec(),
@@ -109,6 +110,7 @@ pub fn snapshot_from_bytes(through: u64, bytes: &[u8]) -> Result<Snapshot, ReadE
         time: Duration::from_micros(snapshot.time_us),
         without_room: snapshot.without_room,
         reported_most_proving: moves("snapshot.reported_most_proving", &best)?.first().copied(),
+        has_ended_sharing: snapshot.has_ended_sharing,
         secret: secret("snapshot.secret", &snapshot.secret)?,
         ended: snapshot
             .ended

@@ -108,8 +108,6 @@ struct OneSolve {
     table: OnceLock<Result<TranspositionTable, TableTooLarge>>,
     /// The one for jobs that are to be searched alone, where others tell something.
     alone: OnceLock<Result<TranspositionTable, TableTooLarge>>,
-    /// Whether anything was told.
-    was_told: AtomicBool,
     /// The work from which solved positions are kept, for a table that is still to be made.
     solved_from: AtomicU32,
     /// Whether it is to note which positions are searched.
@@ -128,7 +126,6 @@ impl OneSolve {
             no_table,
             table: OnceLock::new(),
             alone: OnceLock::new(),
-            was_told: AtomicBool::new(false),
             solved_from: AtomicU32::new(u32::MAX),
             notes_searched: AtomicBool::new(false),
             learnt: Mutex::default(),
@@ -225,7 +222,6 @@ impl Searcher for OneSolve {
         if solved.is_empty() || !self.is_shared() {
             return;
         }
-        self.was_told.store(true, Relaxed);
         match self.table.get() {
             Some(Ok(table)) => solved.iter().for_each(|solved| table.learn(solved)),
             Some(Err(_)) => {}
@@ -238,7 +234,8 @@ impl Searcher for OneSolve {
     }
 
     fn rests_on_hearsay(&self, job: &Job) -> bool {
-        job.sub_search.uses_table() && !job.alone && self.was_told.load(Relaxed)
+        let was_told = self.table().is_some_and(TranspositionTable::has_hearsay);
+        was_told && !job.alone && job.sub_search.uses_table()
     }
 }
 

@@ -55,7 +55,7 @@ pub enum Notice {
         /// How many claims still count.
         claims: u64,
     },
-    /// Sharing has ended, because what was shared contradicts something.
+    /// Sharing has ended, because what was shared contradicts something, or somebody was found out.
     SharingEnded,
     /// The answer is there, and only the coordinator can confirm what it rests on.
     Alone {
@@ -108,8 +108,8 @@ impl fmt::Display for Notice {
                 write!(f, "the tree was grown anew from the {claims} claims that count")
             }
             Notice::SharingEnded => f.write_str(
-                "what workers have told each other contradicts what one of them has found alone: nothing is \
-                 shared any more, and the tables are emptied; the answer does not rest on it",
+                "what workers have told each other may not be true: nothing is shared any more, and their \
+                 tables are emptied",
             ),
             Notice::Alone { claims } => write!(
                 f,

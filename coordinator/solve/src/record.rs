@@ -92,6 +92,8 @@ pub struct Snapshot {
     pub without_room: u64,
     /// The best move of the last report about the root.
     pub reported_most_proving: Option<Move>,
+    /// Whether sharing has ended.
+    pub has_ended_sharing: bool,
     /// The machines, in the order of their numbers, without the coordinator.
     pub machines: Vec<Machine>,
     /// What they have claimed.

@@ -337,6 +337,8 @@ impl Solve {
             self.actions.push(Action::Tidings(Tidings::FoundOut { identity, name }));
             self.dismiss(machine, self.heard);
         }
+        // They may have told others what is not true.
+        self.end_sharing();
         self.regrow();
         self.notify(Notice::Regrown { claims: self.belief.claims().all().count() as u64 });
     }

@@ -4,6 +4,7 @@ use jlpns_games::spec::MoveError;
 
 use crate::belief::{Belief, Machines};
 use crate::ledger::{About, Ledger};
+use crate::sharing::Sharing;
 use crate::tally::Tally;
 use crate::top_level::{RestoreError, restored};
 use crate::{Record, Snapshot, Solve, SolveSettings};
@@ -94,6 +95,9 @@ impl Solve {
         self.tally = Tally::of(&snapshot);
         self.ledger = Ledger::after(settings.journal, snapshot.through, snapshot.ended);
         self.dispatch.seals.secret = snapshot.secret;
+        if snapshot.has_ended_sharing {
+            self.sharing = Sharing::ended();
+        }
         let mut machines = Machines::default();
         for machine in snapshot.machines {
             machines.add(machine);

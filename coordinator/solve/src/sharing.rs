@@ -58,7 +58,17 @@ impl Sharing {
 
     /// Nothing travels any more, and what waits to is dropped.
     fn end(&mut self) {
-        *self = Sharing { told: self.told, has_ended: true, ..Sharing::default() };
+        *self = Sharing { told: self.told, ..Sharing::ended() };
+    }
+
+    /// One that has ended, in an earlier life of the solve.
+    pub fn ended() -> Sharing {
+        Sharing { has_ended: true, ..Sharing::default() }
+    }
+
+    /// Whether it has ended, because something that travelled may be wrong.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// When something is to go out.
@@ -71,13 +81,18 @@ impl Sharing {
         self.told
     }
 
-    /// Remembers a position; it waits to go out if it is new and there is somebody to tell.
-    fn note(&mut self, solved: SolvedPosition, anybody: bool) {
+    /// Remembers a position; it waits to go out if it is new and there is somebody to tell. Whether it may be true: it
+    /// does not contradict what others have told.
+    fn note(&mut self, solved: SolvedPosition, anybody: bool) -> bool {
         let what = (solved.key, solved.threshold);
-        if self.known.get(&what).is_none() {
-            self.known.note(what, solved);
-            if anybody {
-                self.waiting.push(solved);
+        match self.known.get(&what) {
+            Some(known) => known.holds == solved.holds,
+            None => {
+                self.known.note(what, solved);
+                if anybody {
+                    self.waiting.push(solved);
+                }
+                true
             }
         }
     }
@@ -144,7 +159,9 @@ impl Solve {
         }
         if self.shares() {
             let anybody = self.dispatch.scheduler.workers().nth(1).is_some();
-            solved.iter().for_each(|&solved| self.sharing.note(solved, anybody));
+            if !solved.iter().all(|&solved| self.sharing.note(solved, anybody)) {
+                self.end_sharing();
+            }
         }
         Ok(())
     }
@@ -182,6 +199,7 @@ mod tests {
         let mut sharing = Sharing::default();
         sharing.note(solved(1, 5), true);
         sharing.note(solved(1, 7), true);
+        assert!(!sharing.note(SolvedPosition { holds: false, ..solved(1, 7) }, true));
         for key in 2..=REMEMBERED as u128 {
             sharing.note(solved(key, 5), true);
         }
@@ -196,7 +214,7 @@ mod tests {
         sharing.note(solved(2, 7), false);
         assert_eq!(sharing.next_due(), None);
         assert_eq!(*sharing.for_a_newcomer(), [solved(2, 7), solved(1, 5)]);
-        (3..=16).for_each(|n| sharing.note(solved(n, 9), false));
+        assert!((3..=16).all(|n| sharing.note(solved(n, 9), false)));
         assert_eq!(sharing.for_a_newcomer().len(), 16);
         sharing.note(solved(17, 9), false);
         assert_eq!(sharing.for_a_newcomer().len(), 16, "one more makes no difference");
@@ -209,14 +227,14 @@ mod tests {
         let at = Duration::from_millis;
         let mut sharing = Sharing::default();
         assert_eq!(sharing.next_due(), None);
-        (1..=3000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
+        assert!((1..=3000).all(|n| sharing.note(solved(u128::from(n), n), true)));
         let sent = sharing.take_due(at(0), 4);
         assert_eq!((sent.len(), sent[0].work), (MOST_FOR_EACH, 3000));
         assert_eq!((sharing.next_due(), sharing.told()), (None, 2000));
         sharing.note(solved(0, 5), true);
         assert_eq!(sharing.next_due(), Some(INTERVAL));
         assert_eq!(*sharing.take_due(at(10), 4), [solved(0, 5)]);
-        (3001..=6000).for_each(|n| sharing.note(solved(u128::from(n), n), true));
+        assert!((3001..=6000).all(|n| sharing.note(solved(u128::from(n), n), true)));
         let sent = sharing.take_due(at(20), 1000);
         assert_eq!(sent.len() * 1000, MOST_SENT);
     }

@@ -54,6 +54,7 @@ impl Solve {
             time: self.tally.time,
             without_room: self.tally.without_room,
             reported_most_proving: self.tally.reported_most_proving,
+            has_ended_sharing: self.sharing.has_ended(),
             machines: self.belief.machines().others().map(|(_, machine)| machine.clone()).collect(),
             claims: self.belief.claims().clone(),
             ended: self.ledger.ended().collect(),

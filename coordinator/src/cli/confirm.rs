@@ -1,8 +1,21 @@
 //! What `jlpns solve` and `jlpns serve` are told about confirming what workers claim.
 
+use jlpns_solve::SolveSettings;
 use jlpns_solve::belief::{BeliefSettings, Confirm};
 
-use super::values;
+use super::{CommandError, values};
+
+/// Refuses to have workers tell each other what they solve where that takes the point from confirming.
+pub fn check_sharing(settings: &SolveSettings) -> Result<(), CommandError> {
+    let confirm = settings.belief.confirm;
+    if settings.share && !confirm.goes_with_sharing() {
+        return Err(CommandError::BadInput(format!(
+            "'--confirm {confirm}' does not go with '--share': with what workers have told each other nobody can say \
+             which of them was wrong; write '--share=false', or '--confirm answer'"
+        )));
+    }
+    Ok(())
+}
 
 /// The flags of both commands.
 #[derive(Clone, Debug, clap::Args)]

@@ -15,7 +15,7 @@ use tracing::info;
 use super::admission::AdmissionFlags;
 use super::best_line::LineFlags;
 use super::certificate::{CertificateFlags, Known};
-use super::confirm::ConfirmFlags;
+use super::confirm::{ConfirmFlags, check_sharing};
 use super::interrupt::Interrupt;
 use super::keeping::KeepingFlags;
 use super::listen_file::ListenFileFlags;
@@ -88,7 +88,7 @@ pub struct ServeFlags {
 
     /// Let what one worker has solved go into the tables of the others: many workers are much faster then. What they
     /// find with it confirms nothing; what an answer rests on is searched again without it. It ends by itself when
-    /// something contradicts it [default: true, but with --queue and with --confirm proof]
+    /// something contradicts it. Not with --confirm sample [default: true, but with --queue and with --confirm proof]
     #[arg(long, value_name = "BOOL", env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
@@ -123,7 +123,7 @@ struct QueueFlags {
 impl ServeFlags {
     /// Whether what one worker has solved goes into the tables of the others.
     fn shares(&self) -> bool {
-        self.share.unwrap_or(self.confirms() != Confirm::Proof)
+        self.share.unwrap_or(matches!(self.confirms(), Confirm::None | Confirm::Answer))
     }
 
     /// What must be confirmed.
@@ -222,6 +222,7 @@ pub fn run(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
     settings.stall_after = flags.stall;
     flags.confirm.apply(&mut settings.belief, flags.confirms());
     settings.share = flags.shares();
+    check_sharing(&settings)?;
     // A long search must be heard of several times in that time.
     settings.report_interval = settings.report_interval.min(flags.stall / 4);
     let listen = values::look_up(&flags.listen)?;
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(shares_and_confirms(&["--share"]), (true, Confirm::Answer));
         assert_eq!(shares_and_confirms(&["--share=false"]), (false, Confirm::Answer));
         assert_eq!(shares_and_confirms(&["--confirm", "none"]), (true, Confirm::None));
-        assert_eq!(shares_and_confirms(&["--confirm", "sample"]), (true, Confirm::Sample));
+        assert_eq!(shares_and_confirms(&["--confirm", "sample"]), (false, Confirm::Sample));
         assert_eq!(shares_and_confirms(&["--confirm", "proof"]), (false, Confirm::Proof));
         assert_eq!(shares_and_confirms(&["--certificate", "a.cert"]), (false, Confirm::Proof));
         let shared_and_proved = ["--confirm", "proof", "--share"];

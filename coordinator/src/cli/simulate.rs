@@ -117,11 +117,11 @@ pub struct WorldFlags {
     #[arg(value_parser = values::memory)]
     table_memory: Option<u64>,
 
-    /// Whether what one worker has solved goes into the tables of the others
-    #[arg(long, value_name = "BOOL", default_value_t = true, env = "JLPNS_SHARE")]
+    /// Whether what one worker has solved goes into the tables of the others [default: true, but with --confirm sample]
+    #[arg(long, value_name = "BOOL", env = "JLPNS_SHARE")]
     #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     #[arg(require_equals = true)]
-    share: bool,
+    share: Option<bool>,
 
     /// What is made sure of before an answer counts, as by 'jlpns serve', each worker on a machine of its own:
     /// that all that it rests on was claimed by two machines or searched again by the coordinator (answer), that
@@ -188,7 +188,7 @@ pub fn simulated(
     games: &Games,
 ) -> Result<Simulated, CommandError> {
     let mut settings = flags.settings(world.tree_memory, false, games)?;
-    settings.share = world.share;
+    settings.share = world.share.unwrap_or(world.confirm.goes_with_sharing());
     if world.confirm == Confirm::Proof {
         return Err(CommandError::BadInput(
             "certificates are not simulated; write 'answer', 'sample' or 'none' for '--confirm'"
@@ -196,6 +196,7 @@ pub fn simulated(
         ));
     }
     settings.belief.confirm = world.confirm;
+    super::confirm::check_sharing(&settings)?;
     settings.leases_ahead = !world.latency.is_zero();
     let solve =
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;

@@ -39,8 +39,8 @@ mod solved;
 mod tests;
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, fence};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
 use bucket::{Bucket, Inserted};
 use entry::{Entry, Scrambled};
@@ -212,10 +212,8 @@ impl TranspositionTable {
     #[cold]
     #[inline(never)]
     fn contradicted(&self, key: u128, threshold: Threshold, pair: EffortPair, known: Entry) {
-        // A reader that sees an entry that was learnt also sees that entries were learnt.
-        fence(Acquire);
         debug_assert!(
-            self.hearsay.load(Relaxed),
+            self.has_hearsay(),
             "a wrong fact: in the position with key {key:#x} thresholds up to {} were proved and from \
              {} on disproved, and now threshold {} is {}",
             known.lower,

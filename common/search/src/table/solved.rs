@@ -2,7 +2,7 @@
 //! much work, for the tables of other workers.
 
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::fence;
 
 use jlpns_games::Threshold;
@@ -48,6 +48,13 @@ impl TranspositionTable {
         self.hearsay.store(true, Relaxed);
         fence(Release);
         self.insert(solved.key, solved.threshold, EffortPair::solved(solved.holds), solved.work);
+    }
+
+    /// Whether it was told anything. A search that has used what was told, and asks after it, hears of it.
+    pub fn has_hearsay(&self) -> bool {
+        // It goes with the fence of what was learnt.
+        fence(Acquire);
+        self.hearsay.load(Relaxed)
     }
 
     /// Keeps a solved position to be told.

@@ -202,19 +202,20 @@ impl Belief {
     }
 
     /// A machine says by its own word what was only hearsay. What the answer rests on, or what is disputed, waits
-    /// for a second machine.
+    /// for a second machine; for a sample it is enough that it was another one.
     fn put_into_words(&mut self, place: ThresholdAt, known: &Claim, said: Claim, moves: &[Move]) {
-        if self.machines.are_independent(known.by, said.by) {
+        let is_another = self.machines.are_independent(known.by, said.by);
+        if is_another {
             self.machines.of_mut(known.by).confirmed += 1;
         }
         self.claims.insert(place, said);
         self.machines.of_mut(said.by).claims += 1;
-        match self.rechecks.at(place).map(|wanted| wanted.why) {
-            Some(why) if self.asks_for_proof(why) || why != Why::Sample && !said.is_confirmed() => {
-                self.want(place, moves, why, said.claimed());
-            }
-            Some(_) => drop(self.rechecks.remove(place)),
-            None => {}
+        let Some(why) = self.rechecks.at(place).map(|wanted| wanted.why) else { return };
+        let is_enough = said.is_confirmed() || why == Why::Sample && is_another;
+        if is_enough && !self.asks_for_proof(why) {
+            self.rechecks.remove(place);
+        } else {
+            self.want(place, moves, why, said.claimed());
         }
     }
 

@@ -59,6 +59,13 @@ impl Confirm {
         }
     }
 
+    /// Whether workers may tell each other what they solve. Whoever has told what is not true is not found out by that, so
+    /// the hearsay that followed from it would stay; samples are to find out, and whoever is found out is withdrawn
+    /// with all of its claims.
+    pub const fn goes_with_sharing(self) -> bool {
+        !matches!(self, Confirm::Sample)
+    }
+
     /// Whether all that an answer rests on must be made sure of.
     const fn is_of_the_answer(self) -> bool {
         matches!(self, Confirm::Answer | Confirm::Proof)
@@ -213,7 +220,8 @@ impl Belief {
         }
         let own = |why, parties: &Parties, turn: Turn| {
             let is_its_turn = match turn {
-                Turn::FirstWord => !only,
+                // A sample is a look at what somebody else has claimed.
+                Turn::FirstWord => !only && why != Why::Sample,
                 Turn::Claimant => self.asks_for_proof(why),
                 Turn::Anyone | Turn::Coordinator | Turn::LostByAll => false,
             };

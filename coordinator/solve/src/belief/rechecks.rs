@@ -35,7 +35,7 @@ pub enum Why {
 pub enum NoResult {
     /// It has used up its budget.
     UsedUp,
-    /// It was lost, or came without the certificate that was asked for.
+    /// It came to nothing where a certificate was asked for: whoever had it may be unable to make one.
     Failed,
     /// Its lease was lost, and that says nothing of the claim.
     Lost,
@@ -317,19 +317,19 @@ mod tests {
         #[test]
         fn the_next_one_is_the_first_that_is_for_a_machine(
             steps in prop::collection::vec(
-                (0u8..4, 0u128..12, 0u32..4, prop::option::of(0u32..4), 0u8..3), 0..60),
+                (0u8..4, 0u128..12, 0u32..4, prop::option::of(0u32..4), 0u8..3, any::<bool>()), 0..60),
         ) {
             let mut rechecks = Rechecks::default();
             let whys = [Why::Dispute, Why::Answer, Why::Sample];
-            for (what, key, by, against, why) in steps {
+            for (what, key, by, against, why, is_hearsay) in steps {
                 let place = (key, 1);
                 let parties = [Some(MachineId(by)), against.map(MachineId)];
                 let number = rechecks.numbers.get(&place).copied();
                 match (what, number) {
-                    (0 | 1, _) => rechecks.want(place, &[], whys[why as usize], Claimed { parties, is_hearsay: false, work: 1 }),
+                    (0 | 1, _) => rechecks.want(place, &[], whys[why as usize], Claimed { parties, is_hearsay, work: 1 }),
                     (2, Some(number)) => rechecks.take(number, Rechecker::Coordinator),
                     (3, Some(number)) => {
-                        let end = [NoResult::UsedUp, NoResult::Failed, NoResult::NoAttempt][by as usize % 3];
+                        let end = [NoResult::UsedUp, NoResult::Failed, NoResult::Lost, NoResult::NoAttempt][by as usize];
                         rechecks.give_back(number, Rechecker::Coordinator, end);
                     }
                     (_, None) => drop(rechecks.remove(place)),

@@ -192,3 +192,97 @@ fn a_solve_that_shares_nothing_has_all_of_it_searched_alone() {
         cluster.report(held.worker, &held).unwrap();
     }
 }
+
+#[test]
+fn hearsay_that_contradicts_what_two_machines_say_does_not_come_into_the_tree() {
+    let settings = sharing().solve.settings().clone();
+    let root = sharing().held[0].job.clone();
+    let glance = Job { budget: 1, ..root.clone() };
+    let found = run(&settings.spec, &glance);
+    let mv = found.children[0].mv;
+    let child = Job {
+        moves: [&root.moves[..], &[mv]].concat(),
+        alone: true,
+        budget: 1_000_000,
+        ..root.clone()
+    };
+    let truth = run(&settings.spec, &child);
+    let machines = ["one", "two"].map(|name| {
+        let WorkerInfo { identity, name, .. } = info(name, 1);
+        Record::Machine { identity, name }
+    });
+    let report = |lease, machine, job: &Job, findings: &Findings, hearsay| {
+        Record::Report(Report {
+            machine: MachineId(machine),
+            lease: LeaseId(lease),
+            moves: job.moves.clone(),
+            question: job.question,
+            findings: findings.clone(),
+            hearsay,
+            elapsed: Duration::from_millis(1),
+            at: Duration::from_millis(lease),
+            proof: None,
+        })
+    };
+    let words = [1, 2].map(|machine| report(u64::from(machine), machine, &child, &truth, false));
+    let after_hearsay_of_the_child = |efforts: Vec<EffortPair>| {
+        let mut found = found.clone();
+        found.children[0].efforts = efforts;
+        let hearsay = report(3, 2, &root, &found, true);
+        let records = machines.iter().chain(&words).chain([&hearsay]).cloned();
+        let solve = Solve::resume(settings.clone(), 10, Vec::new(), (1..).zip(records)).unwrap();
+        (solve.tree.locate(&child.moves).is_some(), solve.shares())
+    };
+    let contrary =
+        truth.efforts.iter().map(|pair| EffortPair::solved(pair.verdict() == Some(false)));
+    assert_eq!(after_hearsay_of_the_child(truth.efforts.clone()), (true, true));
+    assert_eq!(
+        after_hearsay_of_the_child(contrary.collect()),
+        (false, false),
+        "its job goes out again"
+    );
+}
+
+#[test]
+fn a_sample_of_hearsay_is_for_another_machine_than_the_one_that_reported_it() {
+    let mut believed = Believed::new(2, Confirm::Answer);
+    let [one, two] = believed.machines[..] else { unreachable!() };
+    believed.hears(Word::Hearsay(one), true);
+    assert!(believed.is_wanted(), "the first claims of a machine are drawn");
+    let next_for = |believed: &Believed, machine| {
+        believed.belief.next_for(machine, Why::Sample, false).is_some()
+    };
+    assert!(!next_for(&believed, one) && next_for(&believed, two));
+    // It says so by its own word, whatever it was asked.
+    believed.hears(Word::Of(one), true);
+    assert!(!next_for(&believed, one) && next_for(&believed, two), "nobody else has looked yet");
+    believed.hears(Word::Of(two), true);
+    assert!(!believed.is_wanted());
+}
+
+#[test]
+fn whoever_is_put_out_may_have_told_others_what_is_not_true() {
+    let mut cluster = sharing();
+    cluster.solve.order("w1", Order::Kick, cluster.now).unwrap();
+    assert!(!cluster.solve.shares());
+    // And that outlives a restart, from a snapshot too.
+    let settings = cluster.solve.settings().clone();
+    let taken_up = Solve::resume(settings, 1_000, vec![cluster.solve.snapshot()], []).unwrap();
+    assert!(!taken_up.shares());
+}
+
+#[test]
+fn sharing_ends_when_two_tell_the_contrary() {
+    let mut cluster = sharing();
+    let told = |holds| {
+        vec![jlpns_search::SolvedPosition { key: 7, threshold: Threshold(1), holds, work: 2_000 }]
+    };
+    let (one, two) = (cluster.workers[0], cluster.workers[1]);
+    let mut tell = |worker, holds| {
+        let event = Event::Solved { worker, solved: told(holds) };
+        cluster.solve.handle(event, cluster.now).unwrap();
+        cluster.solve.shares()
+    };
+    assert!(tell(one, true) && tell(two, true));
+    assert!(!tell(two, false));
+}
