@@ -21,7 +21,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("jlpns.v1.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().compile_fds(descriptors)?;
+    // Packed once, they go to many workers.
+    let shared = ".jlpns.v1.CoordinatorBatch.solved";
+    tonic_prost_build::configure().bytes(shared).compile_fds(descriptors)?;
     Ok(())
 }
 

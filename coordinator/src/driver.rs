@@ -490,8 +490,7 @@ impl Driver {
                 self.outbox.of(worker).cancels.push(lease.0);
             }
             Action::Tell { worker, solved } => {
-                let solved = solved.iter().map(v1::SolvedPosition::from);
-                self.outbox.of(worker).solved.extend(solved);
+                self.outbox.tell(worker, solved);
             }
             Action::EndSharing { worker } => {
                 let batch = self.outbox.of(worker);

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_admission::{Admission, WorkerPermit};
-use jlpns_proto::convert::{
-    WireError, at_most, in_range, label, moves, solved_positions, worker_name,
-};
+use jlpns_proto::convert::{WireError, at_most, in_range, label, moves, unpacked, worker_name};
 use jlpns_proto::v1::solver_server::Solver;
 use jlpns_proto::v1::worker_message::Kind;
 use jlpns_proto::{
@@ -288,9 +286,8 @@ fn checked(
         let (lease, findings) = (LeaseId(progress.lease_id), findings(progress.findings)?);
         events.push(Event::Progress { worker, lease, findings });
     }
-    let solved = solved_positions(batch.solved)?;
-    if !solved.is_empty() {
-        events.push(Event::Solved { worker, solved });
+    if let Some(solved) = &batch.solved {
+        events.push(Event::Solved { worker, solved: unpacked(solved)? });
     }
     // Before the reports: the slots that they free are not to be filled again.
     label("batch.idle_reason", &batch.idle_reason)?;

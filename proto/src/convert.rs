@@ -4,15 +4,17 @@
 //! comes out has the shape that the contract promises. Whether its moves are legal and its
 //! thresholds are the ones asked is for those to check who know the game and the question.
 
+mod solved;
+
 use jlpns_games::outcome::{MAX_OUTCOMES, MAX_THRESHOLDS};
 use jlpns_games::{Bounds, Move, Outcome, Threshold};
 use jlpns_search::search::Growth;
 use jlpns_search::{
     Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Question,
-    SolvedPosition,
 };
 
-use crate::{MAX_BATCH, MAX_LABEL, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
+pub use self::solved::{packed, packed_parts, unpacked, unpacked_parts};
+use crate::{MAX_LABEL, MAX_MOVES, MAX_NAME, MAX_NODES, v1};
 
 /// The most children that findings can have: one for each move code.
 const MAX_CHILDREN: usize = 1 << 16;
@@ -68,6 +70,9 @@ pub enum WireError {
         /// The greatest length allowed.
         most: usize,
     },
+    /// Bytes that are no message.
+    #[error("a part of batch.solved cannot be read: {0}")]
+    Encoding(prost::DecodeError),
     /// Relevancy bounds that leave nothing to ask.
     #[error("the relevancy bounds {0} to {1} are empty; the lower must be less than the upper")]
     EmptyBounds(u32, u32),
@@ -263,39 +268,6 @@ impl TryFrom<v1::Question> for Question {
                 Ok(Question::Value(Bounds { lower, upper }))
             }
         }
-    }
-}
-
-/// Checks a list of solved positions.
-pub fn solved_positions(list: Vec<v1::SolvedPosition>) -> Result<Vec<SolvedPosition>, WireError> {
-    at_most("batch.solved", &list, MAX_BATCH)?;
-    list.into_iter().map(SolvedPosition::try_from).collect()
-}
-
-impl From<&SolvedPosition> for v1::SolvedPosition {
-    fn from(solved: &SolvedPosition) -> v1::SolvedPosition {
-        v1::SolvedPosition {
-            key_low: solved.key as u64,
-            key_high: (solved.key >> 64) as u64,
-            threshold: u32::from(solved.threshold.0),
-            holds: solved.holds,
-            work: solved.work,
-        }
-    }
-}
-
-impl TryFrom<v1::SolvedPosition> for SolvedPosition {
-    type Error = WireError;
-
-    fn try_from(solved: v1::SolvedPosition) -> Result<SolvedPosition, WireError> {
-        let threshold =
-            in_range("solved.threshold", u64::from(solved.threshold), 0, MAX_OUTCOMES as u64)?;
-        Ok(SolvedPosition {
-            key: u128::from(solved.key_high) << 64 | u128::from(solved.key_low),
-            threshold: Threshold(threshold as u8),
-            holds: solved.holds,
-            work: solved.work,
-        })
     }
 }
 

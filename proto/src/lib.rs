@@ -31,7 +31,7 @@ pub mod v1 {
 }
 
 /// The version of the contract that this build speaks. A coordinator refuses workers of another.
-pub const PROTOCOL_VERSION: u32 = 5;
+pub const PROTOCOL_VERSION: u32 = 6;
 
 /// The version of the journal's format that this build reads and writes.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -62,6 +62,8 @@ pub const MAX_PART: usize = 1 << 20;
 pub const MAX_CERTIFICATE: u64 = 1 << 30;
 /// The most entries in each list of a batch.
 pub const MAX_BATCH: usize = 4096;
+/// The most parts of solved positions in a batch, each of so many positions as a list may have.
+pub const MAX_SOLVED_PARTS: usize = 64;
 /// The most entries of one request to a queue.
 pub const MAX_SUBMITTED: usize = 4096;
 /// The most entries of a queue that one request may name.

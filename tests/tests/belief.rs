@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use jlpns_proto::{MAX_BATCH, v1};
+use jlpns_proto::v1;
 use jlpns_tests::cluster::{LIMIT, serve, until, worker, worker_with};
 use jlpns_tests::faults::impostor::{Heard, Impostor, lie};
 use jlpns_tests::faults::liar::Liar;
@@ -93,8 +93,7 @@ fn a_member_that_tells_other_workers_what_is_not_true_makes_no_wrong_answer() {
     let mut liar = Liar::new(SPEC);
     let result = asked_for_a_win(|lease| {
         let reports = vec![liar.report_the_truth(lease)];
-        let mut solved = liar.poison();
-        solved.truncate(MAX_BATCH);
+        let solved = Some(liar.poison());
         v1::WorkerBatch { reports, solved, ..Default::default() }
     });
     assert_eq!(result["proved"], false, "{result}");

@@ -40,8 +40,8 @@ impl<K: Eq + Hash, V, const N: usize> Recent<K, V, N> {
     }
 
     /// All that is known, in no order.
-    pub fn values(&self) -> impl Iterator<Item = &V> {
-        self.young.values().chain(self.old.values())
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.young.iter().chain(&self.old)
     }
 }
 
@@ -53,12 +53,12 @@ mod tests {
     fn the_last_ones_are_known() {
         let mut recent = Recent::<u32, u32, 4>::default();
         (1..=9).for_each(|n| recent.note(n, 10 * n));
-        let mut known: Vec<u32> = recent.values().copied().collect();
+        let mut known: Vec<u32> = recent.iter().map(|(_, &value)| value).collect();
         known.sort_unstable();
         assert_eq!(known, [50, 60, 70, 80, 90]);
         assert_eq!((recent.get(&4), recent.get(&5)), (None, Some(&50)));
         recent.note(5, 55);
         assert_eq!(recent.get(&5), Some(&55));
-        assert_eq!((recent.values().count(), recent.len()), (5, 5));
+        assert_eq!((recent.iter().count(), recent.len()), (5, 5));
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jlpns_proto::v1::coordinator_message::Kind;
-use jlpns_proto::{MAX_BATCH, v1};
+use jlpns_proto::{MAX_BATCH, MAX_SOLVED_PARTS, v1};
 use jlpns_solve::Refusal;
 use tonic::Status;
 use tonic::metadata::MetadataValue;
@@ -47,10 +47,10 @@ pub(super) fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch
     let mut batches = Vec::new();
     loop {
         let head = v1::CoordinatorBatch {
-            leases: front(&mut batch.leases),
-            cancels: front(&mut batch.cancels),
-            acknowledged: front(&mut batch.acknowledged),
-            solved: front(&mut batch.solved),
+            leases: front(&mut batch.leases, MAX_BATCH),
+            cancels: front(&mut batch.cancels, MAX_BATCH),
+            acknowledged: front(&mut batch.acknowledged, MAX_BATCH),
+            solved: front(&mut batch.solved, MAX_SOLVED_PARTS),
             stopped: false,
             sharing_over: std::mem::take(&mut batch.sharing_over),
         };
@@ -61,8 +61,8 @@ pub(super) fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch
     }
 }
 
-fn front<T>(list: &mut Vec<T>) -> Vec<T> {
-    let rest = list.split_off(list.len().min(MAX_BATCH));
+fn front<T>(list: &mut Vec<T>, most: usize) -> Vec<T> {
+    let rest = list.split_off(list.len().min(most));
     std::mem::replace(list, rest)
 }
 

@@ -1,9 +1,13 @@
 //! What the next message to each worker will hold.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jlpns_proto::MAX_BATCH;
+use jlpns_proto::convert::packed_parts;
+use jlpns_proto::prost::bytes::Bytes;
 use jlpns_proto::v1::CoordinatorBatch;
+use jlpns_search::SolvedPosition;
 use jlpns_solve::{LeaseId, WorkerId};
 
 /// Messages that are being put together, and acknowledgements that wait for one to go with: they are
@@ -14,12 +18,24 @@ pub(super) struct Outbox {
     acknowledged: BTreeMap<WorkerId, Vec<u64>>,
     /// The workers of those that came since the last messages.
     just_acknowledged: Vec<WorkerId>,
+    /// What was told last, and how it goes on the wire: most is told to all workers.
+    packed: Option<(Arc<[SolvedPosition]>, Vec<Bytes>)>,
 }
 
 impl Outbox {
     /// The next message to a worker.
     pub fn of(&mut self, worker: WorkerId) -> &mut CoordinatorBatch {
         self.batches.entry(worker).or_default()
+    }
+
+    /// Tells a worker what others have solved.
+    pub fn tell(&mut self, worker: WorkerId, solved: Arc<[SolvedPosition]>) {
+        let packed = match self.packed.take() {
+            Some((last, packed)) if Arc::ptr_eq(&last, &solved) => packed,
+            _ => packed_parts(&solved),
+        };
+        self.of(worker).solved.extend_from_slice(&packed);
+        self.packed = Some((solved, packed));
     }
 
     /// Acknowledges a report, with the next message that there is for its worker.

@@ -87,7 +87,7 @@ fn of_the_worker(worker: WorkerId, kind: FromWorker, queue: &QueueHandle) -> Res
         && progress.is_empty()
         && reports.is_empty()
         && declines.is_empty()
-        && solved.is_empty();
+        && solved.is_none();
     if !is_empty {
         return Err(invalid("a batch about leases that names no solve; say of which it is"));
     }

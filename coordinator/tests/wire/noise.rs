@@ -134,13 +134,12 @@ fn message() -> impl Strategy<Value = FromWorker> {
     });
     let decline =
         (lease_id(), ".{0,20}").prop_map(|(lease_id, reason)| v1::Decline { lease_id, reason });
-    let solved = (any::<u64>(), 0u32..300, any::<bool>(), any::<u32>()).prop_map(
-        |(key_low, threshold, holds, work)| v1::SolvedPosition {
-            key_low,
-            key_high: 0,
-            threshold,
-            holds,
-            work,
+    let solved = (any::<u64>(), 0u32..600, any::<u32>(), prop::bool::weighted(0.1)).prop_map(
+        |(step, fact, work, is_short)| v1::SolvedPositions {
+            key_steps: vec![step],
+            keys_high: Vec::new(),
+            facts: vec![fact],
+            work: if is_short { Vec::new() } else { vec![work] },
         },
     );
     let batch = (
@@ -150,7 +149,7 @@ fn message() -> impl Strategy<Value = FromWorker> {
         prop::collection::vec(decline, 0..2),
         prop::bool::weighted(0.1),
         prop::option::weighted(0.1, any::<bool>()),
-        prop::collection::vec(solved, 0..2),
+        prop::option::of(solved),
     );
     let batch =
         batch.prop_map(|(renewals, progress, reports, declines, draining, paused, solved)| {

@@ -18,7 +18,7 @@ use tonic::Code;
 
 use crate::stage::{Coordinator, hello, settings, within_a_minute, worker_config};
 
-const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 5; use \
+const VERSIONS: &str = "the worker speaks protocol version 99, this coordinator version 6; use \
                         the same release of both";
 
 #[tokio::test]

@@ -1,14 +1,17 @@
 //! Solved positions that travel from worker to worker.
 
+use jlpns_games::Threshold;
+use jlpns_proto::convert::{packed, unpacked_parts};
 use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
+use jlpns_search::SolvedPosition;
 use jlpns_solve::{SOLVED_FROM, SolveSettings};
 
 use crate::stage::{Coordinator, Stream, hello, settings, within_a_minute};
 
-fn solved(key: u64) -> v1::SolvedPosition {
-    v1::SolvedPosition { key_low: key, key_high: 0, threshold: 1, holds: true, work: 5_000 }
+fn solved(key: u128) -> SolvedPosition {
+    SolvedPosition { key, threshold: Threshold(1), holds: true, work: 5_000 }
 }
 
 /// Joins under a name; also what the welcome asks for.
@@ -21,14 +24,15 @@ async fn join(coordinator: &Coordinator, name: &str) -> (Stream, u32) {
     }
 }
 
-async fn tell(stream: &Stream, solved: Vec<v1::SolvedPosition>) {
+async fn tell(stream: &Stream, solved: v1::SolvedPositions) {
+    let solved = Some(solved);
     stream.say(FromWorker::Batch(v1::WorkerBatch { solved, ..Default::default() })).await;
 }
 
 /// The next positions that it is told.
-async fn told(stream: &mut Stream) -> Vec<v1::SolvedPosition> {
+async fn told(stream: &mut Stream) -> Vec<SolvedPosition> {
     loop {
-        let solved = stream.batch().await.solved;
+        let solved = unpacked_parts(&stream.batch().await.solved).expect("solved positions");
         if !solved.is_empty() {
             return solved;
         }
@@ -44,9 +48,9 @@ async fn what_one_worker_has_solved_is_told_to_the_others_once_and_to_newcomers(
         let (mut second, _) = join(&coordinator, "second").await;
         assert_eq!(from, SOLVED_FROM);
         coordinator.until(|status| status.workers.len() == 2).await;
-        tell(&first, vec![solved(7)]).await;
+        tell(&first, packed(&[solved(7)])).await;
         assert_eq!(told(&mut second).await, [solved(7)]);
-        tell(&first, vec![solved(7), solved(8)]).await;
+        tell(&first, packed(&[solved(7), solved(8)])).await;
         assert_eq!(told(&mut second).await, [solved(8)]);
         coordinator.until(|status| status.shared_positions == 2).await;
         let (mut third, _) = join(&coordinator, "third").await;
@@ -63,7 +67,7 @@ async fn nothing_is_told_where_workers_are_not_trusted() {
         let (first, from) = join(&coordinator, "first").await;
         let (mut second, _) = join(&coordinator, "second").await;
         assert_eq!(from, 0);
-        tell(&first, vec![solved(7)]).await;
+        tell(&first, packed(&[solved(7)])).await;
         // Everything that the first worker said has been heard when its draining shows.
         first
             .say(FromWorker::Batch(v1::WorkerBatch { draining: true, ..Default::default() }))
@@ -72,7 +76,7 @@ async fn nothing_is_told_where_workers_are_not_trusted() {
         coordinator.stop().await;
         while let Ok(message) = second.hear().await {
             if let FromCoordinator::Batch(batch) = message {
-                assert_eq!(batch.solved, []);
+                assert!(batch.solved.is_empty());
             }
         }
     })
@@ -84,9 +88,9 @@ async fn positions_that_are_none_are_refused() {
     within_a_minute(async {
         let coordinator = Coordinator::start(settings("connect4:7x6"));
         let (mut worker, _) = join(&coordinator, "first").await;
-        tell(&worker, vec![v1::SolvedPosition { threshold: 256, ..solved(7) }]).await;
+        tell(&worker, v1::SolvedPositions { facts: vec![512], ..packed(&[solved(7)]) }).await;
         let status = worker.end().await.expect("a reason");
-        assert!(status.message().contains("solved.threshold"), "{status:?}");
+        assert!(status.message().contains("solved.facts"), "{status:?}");
         coordinator.stop().await;
     })
     .await;

@@ -263,18 +263,3 @@ fn worker_names_can_be_shown_on_one_line() {
         assert_eq!(worker_name(bad), Err(WireError::Name));
     }
 }
-
-#[test]
-fn solved_positions_come_back_whole() {
-    let solved = SolvedPosition {
-        key: u128::from(u64::MAX) << 64 | 5,
-        threshold: Threshold(255),
-        holds: true,
-        work: u32::MAX,
-    };
-    let wire = v1::SolvedPosition::from(&solved);
-    assert_eq!(solved_positions(vec![wire]), Ok(vec![solved]));
-    let beyond = v1::SolvedPosition { threshold: 256, ..wire };
-    assert!(solved_positions(vec![beyond]).is_err());
-    assert!(solved_positions(vec![wire; MAX_BATCH + 1]).is_err());
-}

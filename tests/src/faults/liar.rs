@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use jlpns_proto::v1;
+use jlpns_proto::convert::packed;
+use jlpns_proto::{MAX_BATCH, v1};
 use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::sub_search::SubSearches;
 use jlpns_search::{ChildFindings, EffortPair, Findings, Job};
@@ -66,12 +67,12 @@ impl Liar {
     }
 
     /// What it tells other workers that it has solved since the last call: the contrary of all of it.
-    pub fn poison(&mut self) -> Vec<v1::SolvedPosition> {
-        let solved = self.searcher.take_solved();
+    pub fn poison(&mut self) -> v1::SolvedPositions {
+        let mut solved = self.searcher.take_solved();
+        solved.truncate(MAX_BATCH);
         self.lies += solved.len() as u64;
-        let contrary =
-            |solved: v1::SolvedPosition| v1::SolvedPosition { holds: !solved.holds, ..solved };
-        solved.iter().map(v1::SolvedPosition::from).map(contrary).collect()
+        solved.iter_mut().for_each(|solved| solved.holds = !solved.holds);
+        packed(&solved)
     }
 
     fn report_but(

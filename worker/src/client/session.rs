@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jlpns_link::connect::TokenChannel;
-use jlpns_proto::convert::{at_most, solved_positions};
+use jlpns_proto::convert::{at_most, packed, unpacked_parts};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::{MAX_BATCH, MAX_LABEL, v1};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -149,9 +149,8 @@ impl Client {
             }
             next = if entries < BATCH { self.said.try_recv().ok() } else { None };
         }
-        let solved = self.solved();
-        if !solved.is_empty() {
-            news.entry(0).or_default().batch.solved = solved;
+        if let Some(solved) = self.solved() {
+            news.entry(0).or_default().batch.solved = Some(solved);
         }
         for (number, News { batch, proved }) in news {
             if batch != v1::WorkerBatch::default() {
@@ -165,11 +164,11 @@ impl Client {
     }
 
     /// What the searches of a coordinator with one solve have solved since the last call, if it wants to know.
-    fn solved(&self) -> Vec<v1::SolvedPosition> {
-        let Some(only) = &self.only else { return Vec::new() };
-        let mut solved = only.searcher.take_solved();
+    fn solved(&self) -> Option<v1::SolvedPositions> {
+        let mut solved = self.only.as_ref()?.searcher.take_solved();
         solved.sort_unstable_by_key(|solved| Reverse(solved.work));
-        solved.iter().take(MAX_BATCH).map(v1::SolvedPosition::from).collect()
+        solved.truncate(MAX_BATCH);
+        (!solved.is_empty()).then(|| packed(&solved))
     }
 
     /// Whether leases are taken, and if not, why.
@@ -207,7 +206,7 @@ impl Client {
         at_most("batch.leases", &batch.leases, MAX_BATCH)?;
         at_most("batch.cancels", &batch.cancels, MAX_BATCH)?;
         at_most("batch.acknowledged", &batch.acknowledged, MAX_BATCH)?;
-        let solved = solved_positions(batch.solved)?;
+        let solved = unpacked_parts(&batch.solved)?;
         if batch.sharing_over {
             self.search_alone()?;
         }

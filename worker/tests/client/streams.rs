@@ -306,7 +306,7 @@ async fn a_coordinator_that_makes_no_sense_is_left() {
         ),
         (
             Out::Welcome(v1::Welcome { protocol_version: 9, ..welcome("a") }),
-            "it speaks protocol version 9, this worker version 5; use the same release of both",
+            "it speaks protocol version 9, this worker version 6; use the same release of both",
         ),
         (
             Out::Welcome(v1::Welcome { spec: "chess:8x8".to_owned(), ..welcome("a") }),
