@@ -25,8 +25,8 @@ use jlpns_proto::v1::coordinator_message::Kind;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
-    Action, Event, LeaseId, Record, Refusal, SOLVED_FROM, Solve, SolveSettings, SolveStatus,
-    Tidings, WorkerId, WorkerInfo, value_in_words,
+    Action, Event, LeaseId, Record, Refusal, Solve, SolveSettings, SolveStatus, Tidings, WorkerId,
+    WorkerInfo, value_in_words,
 };
 pub(crate) use messages::{denied, over, says_quarantined, stopped};
 use messages::{millis, post, split};
@@ -361,7 +361,7 @@ impl Driver {
             spec: self.config.spec.clone(),
             heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
             build: jlpns_proto::BUILD.to_owned(),
-            solved_from: if self.solve.shares() { SOLVED_FROM } else { 0 },
+            solved_from: self.solve.solved_from(),
             kept: self.recorder.is_some(),
             ..Default::default()
         };
@@ -492,9 +492,13 @@ impl Driver {
             Action::Tell { worker, solved } => {
                 self.outbox.tell(worker, solved);
             }
+            Action::KeepSolved { worker, work } => {
+                self.outbox.of(worker).solved_from = Some(work);
+            }
             Action::EndSharing { worker } => {
                 let batch = self.outbox.of(worker);
                 batch.solved.clear();
+                batch.solved_from = None;
                 batch.sharing_over = true;
             }
             Action::Acknowledge { worker, lease } => {

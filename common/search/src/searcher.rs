@@ -35,8 +35,8 @@ pub trait Searcher: Send + Sync + 'static {
     /// The error is one sentence that says why the job cannot be done at all.
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String>;
 
-    /// Asks for the positions that are solved with at least so many nodes, and says that others will tell theirs;
-    /// before the first search, as it changes nothing later.
+    /// Asks for the positions that are solved with at least so many nodes from now on, and says that others will tell
+    /// theirs; for the first time before the first search, else it changes nothing.
     fn keep_solved_from(&self, _work: u32) {}
 
     /// Those that were solved since the last call.

@@ -192,9 +192,12 @@ impl Searcher for OneSolve {
     }
 
     fn keep_solved_from(&self, work: u32) {
-        // Later on, a job that is to be searched alone may be on the table that is to be told.
-        if self.table.get().is_none() {
+        // A job that is to be searched alone may be on the one table that there is, which is never to be told.
+        if self.table.get().is_none() || self.is_shared() {
             self.solved_from.store(work, Relaxed);
+        }
+        if let Some(table) = self.table().filter(|_| self.is_shared()) {
+            table.keep_solved_from(work);
         }
     }
 
@@ -323,6 +326,25 @@ mod tests {
         let second = told.search(&job, &mut ()).expect("a sound job");
         assert_eq!(first.efforts, second.efforts);
         assert!(second.nodes * 10 < first.nodes, "{} then {}", first.nodes, second.nodes);
+    }
+
+    #[test]
+    fn how_much_is_told_changes_between_jobs_where_anything_is_shared() {
+        let (teller, silent) = (small(), small());
+        let first = job(Question::Threshold(Threshold(1)), Algorithm::DfPn);
+        let next =
+            Job { moves: vec![Move(0)], ..job(Question::Threshold(Threshold(2)), Algorithm::DfPn) };
+        let told = |searcher: &Arc<dyn Searcher>, job| {
+            searcher.search(job, &mut ()).expect("a sound job");
+            searcher.take_solved().len()
+        };
+        teller.keep_solved_from(1);
+        assert!(told(&teller, &first) > 0);
+        teller.keep_solved_from(u32::MAX - 1);
+        assert_eq!(told(&teller, &next), 0);
+        assert_eq!(told(&silent, &first), 0);
+        silent.keep_solved_from(1);
+        assert_eq!(told(&silent, &next), 0, "it was told after the first search");
     }
 
     #[test]

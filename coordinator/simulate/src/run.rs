@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jlpns_search::searcher::{Searcher, Searching};
 use jlpns_search::{Findings, Job, SolvedPosition};
-use jlpns_solve::{SOLVED_FROM, SolveEnd, SolveSettings, SolveStatus};
+use jlpns_solve::{SolveEnd, SolveSettings, SolveStatus};
 
 use super::draws::Draws;
 use super::progress::{SimulationError, SoFar};
@@ -244,9 +244,6 @@ impl<'a> RealSearches<'a> {
         let searcher = |_| {
             let searcher = searching.searcher(&settings.spec, memory, cluster.slots_per_worker)?;
             searcher.note_searched();
-            if settings.share {
-                searcher.keep_solved_from(SOLVED_FROM);
-            }
             Ok(searcher)
         };
         let searchers = (0..cluster.workers).map(searcher).collect::<Result<_, String>>()?;
@@ -272,6 +269,10 @@ impl Behaviour for RealSearches<'_> {
             }
         };
         own.search(job, &mut ())
+    }
+
+    fn keep_solved_from(&mut self, worker: usize, work: u32) {
+        self.searchers[worker].keep_solved_from(work);
     }
 
     fn learn(&mut self, worker: usize, solved: &[SolvedPosition]) {

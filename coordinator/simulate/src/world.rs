@@ -79,6 +79,9 @@ pub trait Behaviour {
     /// A worker takes in what others have solved.
     fn learn(&mut self, _worker: usize, _solved: &[SolvedPosition]) {}
 
+    /// A worker is to tell what it solves with so much work from now on.
+    fn keep_solved_from(&mut self, _worker: usize, _work: u32) {}
+
     /// A worker drops what it has learnt, and learns nothing more.
     fn end_sharing(&mut self, _worker: usize) {}
 

@@ -218,6 +218,13 @@ pub enum Action {
         /// The positions.
         solved: Arc<[SolvedPosition]>,
     },
+    /// Tell a worker from what work on it is to tell what it has solved, from now on.
+    KeepSolved {
+        /// Its connection.
+        worker: WorkerId,
+        /// The work, in nodes.
+        work: u32,
+    },
     /// Tell a worker that nothing is shared any more, and that what it was told is to go out of its tables.
     EndSharing {
         /// Its connection.

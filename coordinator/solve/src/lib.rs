@@ -97,7 +97,6 @@ pub use resume::ResumeError;
 use scheduler::LeaseTerms;
 pub use scheduler::Readiness;
 pub use settings::{Beside, SolveSettings};
-pub use sharing::SOLVED_FROM;
 use sharing::Sharing;
 use snapshots::Snapshots;
 pub use status::{ParkedJob, RootEffort, SolveStatus, WorkerStatus, value_in_words};

@@ -1,9 +1,9 @@
 //! Solved positions that travel: what one worker's searches have solved with much work goes into
 //! the tables of the others.
 //!
-//! It is bounded: each position goes out once, only those with the most work go out if there are too
-//! many, and never more often than a hundred times a second. A worker that joins later is told those of
-//! the past that took most work.
+//! It is bounded: workers tell what took them so much work that all of them together do not tell too many, each
+//! position goes out once, only those with the most work go out if there are still too many, and never more often
+//! than a hundred times a second. A worker that joins later is told those of the past that took most work.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -17,9 +17,18 @@ use super::ids::WorkerId;
 use super::recent::Recent;
 use super::{Notice, Refusal, Solve, SolveSettings};
 
-/// Positions that took fewer nodes than this stay where they were solved: another worker finds them
-/// out as fast as it is told.
-pub const SOLVED_FROM: u32 = 1_000;
+/// Positions that took fewer nodes than this stay where they were solved: at first, while it is not known how many
+/// there are.
+const FIRST_SOLVED_FROM: u32 = 1_000;
+/// However few there are, those that took fewer nodes than this stay: another worker finds them out as fast as it is
+/// told.
+const LEAST_SOLVED_FROM: u32 = 100;
+/// How many positions all workers together should tell in a second: a coordinator can take in so many beside all else.
+const MOST_TAKEN: u64 = 1_000_000;
+/// Fewer workers tell smaller positions, as long as those are less than this part of it.
+const TOO_FEW: u64 = 4;
+/// How long it is counted how many there are.
+const COUNTED_FOR: Duration = Duration::from_millis(100);
 /// How often positions go out.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// How many positions may go out at a time, for all workers together: 70,000 of some nine bytes a
@@ -36,8 +45,12 @@ const ANOTHER: usize = 8;
 const REMEMBERED: usize = 1 << 20;
 
 /// What waits to go out, and what has.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sharing {
+    /// The work from which on positions are told.
+    solved_from: u32,
+    /// How many came since it was counted last, and when that was.
+    taken: (u64, Duration),
     /// What was told, whether it holds, and the work that it took.
     known: Recent<(u128, Threshold), (bool, u32), REMEMBERED>,
     waiting: Vec<SolvedPosition>,
@@ -49,6 +62,21 @@ pub struct Sharing {
     told: u64,
     /// Whether it has ended, because something that travelled may be wrong.
     has_ended: bool,
+}
+
+impl Default for Sharing {
+    fn default() -> Sharing {
+        Sharing {
+            solved_from: FIRST_SOLVED_FROM,
+            taken: (0, Duration::ZERO),
+            known: Recent::default(),
+            waiting: Vec::new(),
+            for_newcomers: (Arc::default(), 0),
+            due: Duration::ZERO,
+            told: 0,
+            has_ended: false,
+        }
+    }
 }
 
 impl Sharing {
@@ -85,6 +113,7 @@ impl Sharing {
     /// Remembers a position; it waits to go out if it is new and there is somebody to tell. Whether it may be true: it
     /// does not contradict what others have told.
     fn note(&mut self, solved: SolvedPosition, anybody: bool) -> bool {
+        self.taken.0 += 1;
         let SolvedPosition { key, threshold, holds, work } = solved;
         match self.known.get(&(key, threshold)) {
             Some(&(known, _)) => known == holds,
@@ -96,6 +125,24 @@ impl Sharing {
                 true
             }
         }
+    }
+
+    /// Has workers tell more or fewer positions, if they have told too few or too many lately: from what work on.
+    fn adapt(&mut self, now: Duration) -> Option<u32> {
+        let (taken, since) = self.taken;
+        let counted_for = now.saturating_sub(since);
+        if counted_for < COUNTED_FOR {
+            return None;
+        }
+        self.taken = (0, now);
+        let most = (u128::from(MOST_TAKEN) * counted_for.as_micros() / 1_000_000) as u64;
+        let before = self.solved_from;
+        if taken > most {
+            self.solved_from = before.saturating_mul(2);
+        } else if taken < most / TOO_FEW {
+            self.solved_from = (before / 2).max(LEAST_SOLVED_FROM);
+        }
+        (self.solved_from != before).then_some(self.solved_from)
     }
 
     /// What is to go out now, to so many workers.
@@ -143,6 +190,11 @@ impl Solve {
         self.sharing.is_on(&self.problem.settings)
     }
 
+    /// From what work on workers tell what they have solved; 0 if nothing travels.
+    pub fn solved_from(&self) -> u32 {
+        if self.shares() { self.sharing.solved_from } else { 0 }
+    }
+
     /// Something that workers have told each other is not true, or one of them lies: from now on each searches
     /// alone, and what was told goes out of the tables. Nobody is to blame: whoever was told has told others what
     /// followed from it.
@@ -187,6 +239,10 @@ impl Solve {
             return;
         }
         let workers: Vec<WorkerId> = self.dispatch.scheduler.workers().map(|(id, _)| id).collect();
+        if let Some(work) = self.sharing.adapt(now) {
+            let keep = |&worker| Action::KeepSolved { worker, work };
+            self.actions.extend(workers.iter().map(keep));
+        }
         let solved = self.sharing.take_due(now, workers.len());
         let tell = |worker| Action::Tell { worker, solved: solved.clone() };
         self.actions.extend(workers.into_iter().map(tell));
@@ -244,5 +300,25 @@ mod tests {
         assert!((10_001..=20_000).all(|n| sharing.note(solved(u128::from(n), n), true)));
         let sent = sharing.take_due(at(20), 1000);
         assert_eq!(sent.len() * 1000, MOST_SENT);
+    }
+
+    #[test]
+    fn workers_tell_smaller_positions_the_fewer_there_are() {
+        let at = |tenths: u64| Duration::from_millis(100 * tenths);
+        let mut sharing = Sharing::default();
+        let mut adapted = |tenths, taken| {
+            sharing.taken.0 = taken;
+            (sharing.adapt(at(tenths)), sharing.taken.1)
+        };
+        let (most, few) = (MOST_TAKEN / 10, MOST_TAKEN / 10 / TOO_FEW);
+        assert_eq!(adapted(1, few - 1), (Some(500), at(1)));
+        assert_eq!(adapted(2, few), (None, at(2)), "that is as many as there should be");
+        assert_eq!(adapted(3, most), (None, at(3)));
+        assert_eq!(adapted(4, most + 1), (Some(1_000), at(4)));
+        assert_eq!(adapted(8, 4 * few - 1), (Some(500), at(8)), "in a longer time");
+        let down: Vec<_> = (9..13).map(|tenths| adapted(tenths, 0).0).collect();
+        assert_eq!(down, [Some(250), Some(125), Some(LEAST_SOLVED_FROM), None]);
+        sharing.taken.0 = 0;
+        assert_eq!(sharing.adapt(at(13) - Duration::from_millis(150)), None, "it is too early");
     }
 }

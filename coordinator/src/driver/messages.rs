@@ -52,6 +52,7 @@ pub(super) fn split(mut batch: v1::CoordinatorBatch) -> Vec<v1::CoordinatorBatch
             acknowledged: front(&mut batch.acknowledged, MAX_BATCH),
             solved: front(&mut batch.solved, MAX_SOLVED_PARTS),
             stopped: false,
+            solved_from: batch.solved_from.take(),
             sharing_over: std::mem::take(&mut batch.sharing_over),
         };
         if head == v1::CoordinatorBatch::default() {

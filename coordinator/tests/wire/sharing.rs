@@ -6,7 +6,7 @@ use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_search::SolvedPosition;
-use jlpns_solve::{SOLVED_FROM, SolveSettings};
+use jlpns_solve::SolveSettings;
 
 use crate::stage::{Coordinator, Stream, hello, settings, within_a_minute};
 
@@ -46,7 +46,7 @@ async fn what_one_worker_has_solved_is_told_to_the_others_once_and_to_newcomers(
         let coordinator = Coordinator::start(settings);
         let (first, from) = join(&coordinator, "first").await;
         let (mut second, _) = join(&coordinator, "second").await;
-        assert_eq!(from, SOLVED_FROM);
+        assert_eq!(from, 1_000);
         coordinator.until(|status| status.workers.len() == 2).await;
         tell(&first, packed(&[solved(7)])).await;
         assert_eq!(told(&mut second).await, [solved(7)]);

@@ -210,6 +210,9 @@ impl Client {
         if batch.sharing_over {
             self.search_alone()?;
         }
+        if let Some(work) = batch.solved_from {
+            self.keep_solved_from(work);
+        }
         if let Some(only) = &self.only {
             only.searcher.learn(&solved);
         }

@@ -67,9 +67,12 @@ impl Client {
             self.only = None;
             info!("connected: solving {} with {} slots", welcome.spec, self.config.slots);
         }
-        if self.only.is_none() || self.solved_from != welcome.solved_from {
+        let has_shared = self.solved_from > 0;
+        if self.only.is_none() || has_shared != (welcome.solved_from > 0) {
             self.solved_from = welcome.solved_from;
             self.begin_anew(spec.as_str())?;
+        } else {
+            self.keep_solved_from(welcome.solved_from);
         }
         // The numbers were forgotten, so that this one is free.
         let _ = self.solves.begin(0, &welcome.solve_id, Ok(spec.as_str().to_owned()));
@@ -86,6 +89,16 @@ impl Client {
         }
         self.only = Some(only);
         Ok(())
+    }
+
+    /// Where anything is shared: from what work on solved positions are told from now on.
+    pub(super) fn keep_solved_from(&mut self, work: u32) {
+        if self.solved_from > 0 {
+            self.solved_from = work.max(1);
+            if let Some(only) = &self.only {
+                only.searcher.keep_solved_from(self.solved_from);
+            }
+        }
     }
 
     /// Nothing is shared any more: what others have told, and what followed from it, goes.

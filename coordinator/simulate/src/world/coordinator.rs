@@ -234,6 +234,9 @@ impl<B: Behaviour> World<B> {
                 assert!(self.settings.share, "nothing is shared unless it is asked for");
                 self.send_down(worker, ToWorker::Learn(solved));
             }
+            Action::KeepSolved { worker, work } => {
+                self.send_down(worker, ToWorker::KeepSolved(work));
+            }
             Action::EndSharing { worker } => self.send_down(worker, ToWorker::SharingOver),
             Action::Dismiss { worker, refused } => {
                 self.coordinator.open.remove(&worker);

@@ -20,10 +20,11 @@ pub(super) enum ToCoordinator {
 
 #[derive(Clone)]
 pub(super) enum ToWorker {
-    Welcome,
+    Welcome { solved_from: u32 },
     Lease(Lease),
     Cancel(LeaseId),
     Learn(Arc<[SolvedPosition]>),
+    KeepSolved(u32),
     SharingOver,
     Acknowledged(LeaseId),
     Closed { refused: bool },
@@ -107,8 +108,11 @@ impl<B: Behaviour> World<B> {
         match solve.handle(event, time) {
             Ok(()) => {
                 self.coordinator.open.insert(connection);
+                let solved_from = solve.solved_from();
                 if self.faults.is_some() {
-                    self.send_down(connection, ToWorker::Welcome);
+                    self.send_down(connection, ToWorker::Welcome { solved_from });
+                } else if solved_from > 0 {
+                    self.behaviour.keep_solved_from(worker, solved_from);
                 }
             }
             Err(Refusal::Quarantined { .. }) => {

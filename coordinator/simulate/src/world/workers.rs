@@ -23,7 +23,12 @@ impl<B: Behaviour> World<B> {
             return Ok(());
         }
         match message {
-            ToWorker::Welcome => self.welcomed(index, connection)?,
+            ToWorker::Welcome { solved_from } => {
+                if solved_from > 0 {
+                    self.behaviour.keep_solved_from(index, solved_from);
+                }
+                self.welcomed(index, connection)?;
+            }
             ToWorker::Lease(lease) => {
                 // A doubled message is a lease that is held already.
                 if worker.seen.insert(lease.id) {
@@ -36,6 +41,7 @@ impl<B: Behaviour> World<B> {
                 self.begin_searches(index)?;
             }
             ToWorker::Learn(solved) => self.behaviour.learn(index, &solved),
+            ToWorker::KeepSolved(work) => self.behaviour.keep_solved_from(index, work),
             ToWorker::SharingOver => self.behaviour.end_sharing(index),
             ToWorker::Acknowledged(lease) => {
                 worker.unacknowledged.remove(&lease);
