@@ -17,15 +17,12 @@ use super::ids::WorkerId;
 use super::recent::Recent;
 use super::{Notice, Refusal, Solve, SolveSettings};
 
-/// Positions that took fewer nodes than this stay where they were solved: at first, while it is not known how many
-/// there are.
-const FIRST_SOLVED_FROM: u32 = 1_000;
-/// However few there are, those that took fewer nodes than this stay: another worker finds them out as fast as it is
-/// told.
-const LEAST_SOLVED_FROM: u32 = 100;
+/// Positions that took fewer nodes than this stay where they were solved, however few there are: to tell them costs as
+/// much as to find them out again.
+const LEAST_SOLVED_FROM: u32 = 1_000;
 /// How many positions all workers together should tell in a second: a coordinator can take in so many beside all else.
 const MOST_TAKEN: u64 = 1_000_000;
-/// Fewer workers tell smaller positions, as long as those are less than this part of it.
+/// They tell smaller ones again when there are less than this part of it.
 const TOO_FEW: u64 = 4;
 /// How long it is counted how many there are.
 const COUNTED_FOR: Duration = Duration::from_millis(100);
@@ -67,7 +64,7 @@ pub struct Sharing {
 impl Default for Sharing {
     fn default() -> Sharing {
         Sharing {
-            solved_from: FIRST_SOLVED_FROM,
+            solved_from: LEAST_SOLVED_FROM,
             taken: (0, Duration::ZERO),
             known: Recent::default(),
             waiting: Vec::new(),
@@ -303,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_tell_smaller_positions_the_fewer_there_are() {
+    fn workers_tell_larger_positions_the_more_there_are() {
         let at = |tenths: u64| Duration::from_millis(100 * tenths);
         let mut sharing = Sharing::default();
         let mut adapted = |tenths, taken| {
@@ -311,14 +308,14 @@ mod tests {
             (sharing.adapt(at(tenths)), sharing.taken.1)
         };
         let (most, few) = (MOST_TAKEN / 10, MOST_TAKEN / 10 / TOO_FEW);
-        assert_eq!(adapted(1, few - 1), (Some(500), at(1)));
-        assert_eq!(adapted(2, few), (None, at(2)), "that is as many as there should be");
-        assert_eq!(adapted(3, most), (None, at(3)));
-        assert_eq!(adapted(4, most + 1), (Some(1_000), at(4)));
-        assert_eq!(adapted(8, 4 * few - 1), (Some(500), at(8)), "in a longer time");
-        let down: Vec<_> = (9..13).map(|tenths| adapted(tenths, 0).0).collect();
-        assert_eq!(down, [Some(250), Some(125), Some(LEAST_SOLVED_FROM), None]);
-        sharing.taken.0 = 0;
-        assert_eq!(sharing.adapt(at(13) - Duration::from_millis(150)), None, "it is too early");
+        assert_eq!(adapted(1, 0), (None, at(1)), "no smaller ones are told than at first");
+        assert_eq!(adapted(2, most), (None, at(2)));
+        assert_eq!(adapted(3, most + 1), (Some(2_000), at(3)));
+        assert_eq!(adapted(7, 4 * most + 1), (Some(4_000), at(7)), "in a longer time");
+        assert_eq!(adapted(8, few), (None, at(8)), "that is as many as there should be");
+        let down: Vec<_> = (9..12).map(|tenths| adapted(tenths, few - 1).0).collect();
+        assert_eq!(down, [Some(2_000), Some(LEAST_SOLVED_FROM), None]);
+        assert_eq!(sharing.adapt(at(12) - Duration::from_millis(50)), None, "it is too early");
+        assert_eq!(sharing.taken, (few - 1, at(11)));
     }
 }
