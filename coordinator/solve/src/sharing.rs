@@ -20,6 +20,8 @@ use super::{Notice, Refusal, Solve, SolveSettings};
 /// Positions that took fewer nodes than this stay where they were solved, however few there are: to tell them costs as
 /// much as to find them out again.
 const LEAST_SOLVED_FROM: u32 = 1_000;
+/// However many there are, those that took so many nodes are told.
+const MOST_SOLVED_FROM: u32 = LEAST_SOLVED_FROM << 10;
 /// How many positions all workers together should tell in a second: a coordinator can take in so many beside all else.
 const MOST_TAKEN: u64 = 1_000_000;
 /// They tell smaller ones again when there are less than this part of it.
@@ -135,7 +137,7 @@ impl Sharing {
         let most = (u128::from(MOST_TAKEN) * counted_for.as_micros() / 1_000_000) as u64;
         let before = self.solved_from;
         if taken > most {
-            self.solved_from = before.saturating_mul(2);
+            self.solved_from = (before * 2).min(MOST_SOLVED_FROM);
         } else if taken < most / TOO_FEW {
             self.solved_from = (before / 2).max(LEAST_SOLVED_FROM);
         }
@@ -232,17 +234,19 @@ impl Solve {
 
     /// Tells all workers what waits to be told, when it is time.
     pub(super) fn share(&mut self, now: Duration) {
-        if self.sharing.next_due().is_none_or(|due| now < due) {
+        if !self.shares() {
             return;
         }
-        let workers: Vec<WorkerId> = self.dispatch.scheduler.workers().map(|(id, _)| id).collect();
+        let workers = || self.dispatch.scheduler.workers().map(|(id, _)| id);
         if let Some(work) = self.sharing.adapt(now) {
-            let keep = |&worker| Action::KeepSolved { worker, work };
-            self.actions.extend(workers.iter().map(keep));
+            let keep = |worker| Action::KeepSolved { worker, work };
+            self.actions.extend(workers().map(keep));
         }
-        let solved = self.sharing.take_due(now, workers.len());
-        let tell = |worker| Action::Tell { worker, solved: solved.clone() };
-        self.actions.extend(workers.into_iter().map(tell));
+        if self.sharing.next_due().is_some_and(|due| due <= now) {
+            let solved = self.sharing.take_due(now, workers().count());
+            let tell = |worker| Action::Tell { worker, solved: solved.clone() };
+            self.actions.extend(workers().map(tell));
+        }
     }
 }
 
@@ -315,7 +319,9 @@ mod tests {
         assert_eq!(adapted(8, few), (None, at(8)), "that is as many as there should be");
         let down: Vec<_> = (9..12).map(|tenths| adapted(tenths, few - 1).0).collect();
         assert_eq!(down, [Some(2_000), Some(LEAST_SOLVED_FROM), None]);
-        assert_eq!(sharing.adapt(at(12) - Duration::from_millis(50)), None, "it is too early");
-        assert_eq!(sharing.taken, (few - 1, at(11)));
+        let up: Vec<_> = (12..30).filter_map(|tenths| adapted(tenths, most + 1).0).collect();
+        assert_eq!((up.len(), up.last()), (10, Some(&MOST_SOLVED_FROM)));
+        assert_eq!(sharing.adapt(at(30) - Duration::from_millis(50)), None, "it is too early");
+        assert_eq!(sharing.taken, (0, at(29)));
     }
 }
