@@ -3,9 +3,7 @@
 //! Leases of all solves wait in one queue; whichever slot is free takes the next. What the searches of
 //! a game remember (the transposition table) is shared by all slots and kept from job to job.
 
-use std::any::Any;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -116,23 +114,13 @@ fn work_on(task: &Task, said: &UnboundedSender<SlotEvent>) -> SlotEventKind {
     let mut watch = SlotObserver { task, said, reported: begun };
     let GameAtHand { spec, searcher } = &*task.game;
     let is_stopped = || task.stop.load(Ordering::Relaxed);
-    let search =
-        AssertUnwindSafe(|| run_job(spec, &**searcher, &task.job, &mut watch, &is_stopped));
-    match catch_unwind(search) {
-        Ok(Ok(FoundByJob { findings, certificate })) => {
+    match run_job(spec, &**searcher, &task.job, &mut watch, &is_stopped) {
+        Ok(FoundByJob { findings, certificate }) => {
             let (elapsed, hearsay) = (begun.elapsed(), searcher.rests_on_hearsay(&task.job));
             SlotEventKind::Ended { findings, certificate, elapsed, hearsay }
         }
-        Ok(Err(reason)) => SlotEventKind::Declined(reason),
-        Err(panic) => {
-            SlotEventKind::Declined(format!("its search panicked: {}", panic_text(&*panic)))
-        }
+        Err(reason) => SlotEventKind::Declined(reason),
     }
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// Stops a search that is called back, and sends its partial findings.

@@ -1,9 +1,11 @@
 //! Pieces of a proof: the certificate of a job's position, made where the job is searched, and what it
 //! teaches those who prove more.
 
+use std::any::Any;
 use std::io::{Cursor, Read};
 use std::num::NonZero;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jlpns_games::spec::{AnyGame, GameSpec};
@@ -37,8 +39,26 @@ pub struct FoundByJob {
 /// and if that should be wrong with a table of its own.
 ///
 /// `observer` is asked now and then while positions are written; `is_stopped` also within a search for a move. A
-/// job that is stopped has no answer. The error is one sentence that says why the job cannot be done.
+/// job that is stopped has no answer. The error is one sentence that says why the job cannot be done; it may be that
+/// its search panicked.
 pub fn run_job(
+    spec: &GameSpec,
+    searcher: &dyn Searcher,
+    job: &Job,
+    observer: &mut dyn Observer,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<FoundByJob, String> {
+    let run = AssertUnwindSafe(|| search_and_prove(spec, searcher, job, observer, is_stopped));
+    catch_unwind(run)
+        .unwrap_or_else(|panic| Err(format!("its search panicked: {}", panic_text(&*panic))))
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+fn search_and_prove(
     spec: &GameSpec,
     searcher: &dyn Searcher,
     job: &Job,

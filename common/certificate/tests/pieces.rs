@@ -131,6 +131,23 @@ fn a_table_that_knows_what_is_not_so_spoils_no_proof() {
     shown(&spec, &job, found);
 }
 
+/// What a search does that has a bug.
+struct Panicking;
+
+impl Searcher for Panicking {
+    fn search(&self, job: &Job, _: &mut dyn Observer) -> Result<Findings, String> {
+        panic!("{} moves are too few", job.moves.len())
+    }
+}
+
+#[test]
+fn a_search_that_panics_is_an_error_of_its_job() {
+    let spec: GameSpec = "connect4:5x4".parse().unwrap();
+    let job = job(&spec, "12", Algorithm::Pds);
+    let error = run_job(&spec, &Panicking, &job, &mut (), &never).err();
+    assert_eq!(error.as_deref(), Some("its search panicked: 2 moves are too few"));
+}
+
 /// Stops when it is asked for the so-manieth time.
 struct StopAt(u64);
 

@@ -123,7 +123,8 @@ struct QueueFlags {
 impl ServeFlags {
     /// Whether what one worker has solved goes into the tables of the others.
     fn shares(&self) -> bool {
-        self.share.unwrap_or(matches!(self.confirms(), Confirm::None | Confirm::Answer))
+        let confirm = self.confirms();
+        self.share.unwrap_or(confirm != Confirm::Proof && confirm.goes_with_sharing())
     }
 
     /// What must be confirmed.

@@ -22,6 +22,7 @@ use jlpns_solve::{Solve, SolveSettings};
 use report::Report;
 use tracing::info;
 
+use super::confirm::check_sharing;
 use super::interrupt::Interrupt;
 use super::output::{self, Output, grouped, pace};
 use super::progress::Progress;
@@ -196,7 +197,7 @@ pub fn simulated(
         ));
     }
     settings.belief.confirm = world.confirm;
-    super::confirm::check_sharing(&settings)?;
+    check_sharing(&settings)?;
     settings.leases_ahead = !world.latency.is_zero();
     let solve =
         Solve::new(settings.clone()).map_err(|error| CommandError::BadInput(error.to_string()))?;

@@ -1,7 +1,6 @@
 //! Searches in the coordinator's own process: of what a machine claims and no other can confirm.
 
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -85,14 +84,7 @@ impl OwnSearches {
         let run = move || {
             let begun = Instant::now();
             let is_stopped = || stop.load(Ordering::Relaxed);
-            // What workers may have died of must not leave the solve waiting for ever.
-            let found = catch_unwind(AssertUnwindSafe(|| {
-                run_job(&spec, &*searcher, &job, &mut StopFlag(&stop), &is_stopped)
-            }));
-            let found = found.unwrap_or_else(|_| {
-                let moves: Vec<u16> = job.moves.iter().map(|mv| mv.0).collect();
-                Err(format!("a search of the coordinator panicked, after the moves {moves:?}"))
-            });
+            let found = run_job(&spec, &*searcher, &job, &mut StopFlag(&stop), &is_stopped);
             let found = found.and_then(|found| {
                 let proof = kept(proofs.as_deref(), &job, &found)?;
                 Ok((found.findings, proof))
@@ -118,7 +110,8 @@ impl OwnSearches {
                 }
                 Ok(_) => {}
                 Err(reason) => {
-                    let _ = trouble.set(reason);
+                    let moves: Vec<u16> = job.moves.iter().map(|mv| mv.0).collect();
+                    let _ = trouble.set(format!("after the moves {moves:?}: {reason}"));
                 }
             }
         };

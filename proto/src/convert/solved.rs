@@ -13,14 +13,10 @@ use crate::{MAX_BATCH, MAX_SOLVED_PARTS, v1};
 pub fn packed(solved: &[SolvedPosition]) -> v1::SolvedPositions {
     let mut solved = solved.to_vec();
     solved.sort_unstable_by_key(|solved| (solved.key, solved.threshold));
-    let halves = |solved: &SolvedPosition| (solved.key as u64, (solved.key >> 64) as u64);
     let mut before = 0;
-    let steps = solved.iter().map(|solved| {
-        let (low, _) = halves(solved);
-        low.wrapping_sub(std::mem::replace(&mut before, low))
-    });
-    let key_steps = steps.collect();
-    let mut keys_high: Vec<u64> = solved.iter().map(|solved| halves(solved).1).collect();
+    let mut step = |low: u64| low.wrapping_sub(std::mem::replace(&mut before, low));
+    let key_steps = solved.iter().map(|solved| step(solved.key as u64)).collect();
+    let mut keys_high: Vec<u64> = solved.iter().map(|solved| (solved.key >> 64) as u64).collect();
     if keys_high.iter().all(|&high| high == 0) {
         keys_high.clear();
     }

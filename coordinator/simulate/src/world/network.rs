@@ -20,7 +20,7 @@ pub(super) enum ToCoordinator {
 
 #[derive(Clone)]
 pub(super) enum ToWorker {
-    Welcome { solved_from: u32 },
+    Welcome,
     Lease(Lease),
     Cancel(LeaseId),
     Learn(Arc<[SolvedPosition]>),
@@ -108,11 +108,11 @@ impl<B: Behaviour> World<B> {
         match solve.handle(event, time) {
             Ok(()) => {
                 self.coordinator.open.insert(connection);
-                let solved_from = solve.solved_from();
+                if solve.shares() {
+                    self.behaviour.keep_solved_from(worker, solve.solved_from());
+                }
                 if self.faults.is_some() {
-                    self.send_down(connection, ToWorker::Welcome { solved_from });
-                } else if solved_from > 0 {
-                    self.behaviour.keep_solved_from(worker, solved_from);
+                    self.send_down(connection, ToWorker::Welcome);
                 }
             }
             Err(Refusal::Quarantined { .. }) => {

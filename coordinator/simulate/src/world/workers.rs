@@ -23,12 +23,7 @@ impl<B: Behaviour> World<B> {
             return Ok(());
         }
         match message {
-            ToWorker::Welcome { solved_from } => {
-                if solved_from > 0 {
-                    self.behaviour.keep_solved_from(index, solved_from);
-                }
-                self.welcomed(index, connection)?;
-            }
+            ToWorker::Welcome => self.welcomed(index, connection)?,
             ToWorker::Lease(lease) => {
                 // A doubled message is a lease that is held already.
                 if worker.seen.insert(lease.id) {
