@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
-use jlpns_games::{Bounds, Game};
+use jlpns_games::{Bounds, Game, MoveList};
 use smallvec::SmallVec;
 
 use crate::efforts::Width;
@@ -46,6 +46,19 @@ impl<K: Copy + Eq> Orders<K> {
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
+    /// The moves of the expansion of `node`, in the game's own order, which decides among moves that promise the same:
+    /// those of the root that are not relevant come last.
+    fn by_the_game(&self, node: NodeId, position: &G::Position) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.settings.knowledge {
+            self.game.relevant_moves(position, &mut moves);
+        }
+        let expansion = self.expansion(node, position);
+        let others: MoveList = expansion.into_iter().filter(|mv| !moves.contains(mv)).collect();
+        moves.extend(others);
+        moves
+    }
+
     /// Has the order of `node`, the current one, be remembered.
     pub(super) fn note_order(&mut self, node: NodeId) {
         let key = self.nodes.key(node);
@@ -53,7 +66,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             return;
         }
         let mut position = self.position.clone();
-        let moves = self.expansion(node, &position);
+        let moves = self.by_the_game(node, &position);
         let words = self.words(&mut position, &moves);
         let mut places: SmallVec<[usize; 16]> = (0..moves.len()).collect();
         places.sort_by_key(|&at| Reverse(words.promises[at].1));

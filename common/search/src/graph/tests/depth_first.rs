@@ -15,7 +15,15 @@ fn expanded_after(
     moves: &[u16],
     proofs: impl IntoIterator<Item = (u16, u64)>,
 ) -> Graph<Connect4<u64>, One> {
-    let game = Connect4::<u64>::new(7, 6).unwrap();
+    expanded_on(Connect4::<u64>::new(7, 6).unwrap(), moves, proofs)
+}
+
+/// The same on another board.
+fn expanded_on(
+    game: Connect4<u64>,
+    moves: &[u16],
+    proofs: impl IntoIterator<Item = (u16, u64)>,
+) -> Graph<Connect4<u64>, One> {
     let question = Question::Threshold(Threshold(2));
     let settings = GraphSettings { merge: false, knowledge: true, ..plain(1 << 20) };
     let mut position = game.start();
@@ -120,6 +128,14 @@ fn refute(graph: &mut Graph<Connect4<u64>, One>, column: usize) {
 }
 
 #[test]
+fn among_moves_of_the_root_that_promise_the_same_the_games_order_decides() {
+    // As many lines go through each of the three cells in the middle of the lowest row.
+    let board = Connect4::<u64>::new(9, 5).unwrap();
+    let mut graph = expanded_on(board, &[], (0..9).map(|column| (column, 1)));
+    assert_eq!(depth_first(&mut graph), 4);
+}
+
+#[test]
 fn a_descent_goes_in_the_games_order_and_stays_until_its_child_is_solved() {
     let mut graph = expanded([2, 9, 9, 9, 9, 1, 9]);
     assert_eq!(depth_first(&mut graph), 3, "most lines cross the centre");
@@ -185,9 +201,9 @@ fn young_brothers_wait_until_one_is_refuted() {
     second.report(&mut graph);
     first.answer(&mut graph, false);
     assert_eq!(first.go_on(&mut graph, &second), [2], "the next one");
-    assert_eq!(second.go_on(&mut graph, &first), [1], "its brother has to be refuted as well");
+    assert_eq!(second.go_on(&mut graph, &first), [4], "its brother has to be refuted as well");
     second.answer(&mut graph, false);
-    assert_eq!(second.go_on(&mut graph, &first), [4]);
+    assert_eq!(second.go_on(&mut graph, &first), [1]);
     first.answer(&mut graph, true);
     assert!(graph.is_solved(), "but one that wins is enough");
 }
@@ -212,17 +228,17 @@ fn each_worker_stays_in_its_subtree_until_that_is_solved() {
     assert_eq!(first.go_on(&mut graph, &second), [3]);
     first.answer(&mut graph, false);
     assert_eq!(first.go_on(&mut graph, &second), [2]);
-    assert_eq!(second.go_on(&mut graph, &first), [1]);
+    assert_eq!(second.go_on(&mut graph, &first), [4]);
     first.report(&mut graph);
     second.report(&mut graph);
     // Who comes first does not matter.
-    assert_eq!(second.go_on(&mut graph, &first)[0], 1);
+    assert_eq!(second.go_on(&mut graph, &first)[0], 4);
     assert_eq!(first.go_on(&mut graph, &second)[0], 2);
     second.report(&mut graph);
     assert_eq!(second.go_on(&mut graph, &first).len(), 3);
-    assert_eq!(second.way[0], 1);
+    assert_eq!(second.way[0], 4);
     first.answer(&mut graph, false);
-    assert_eq!(first.go_on(&mut graph, &second), [4], "its own is refuted, the next is not free");
+    assert_eq!(first.go_on(&mut graph, &second), [1], "its own is refuted, the next is not free");
 }
 
 #[test]
@@ -269,6 +285,6 @@ fn a_subtree_is_for_one_threshold() {
         let found = Findings { efforts, children, nodes: 1, most_proving_move: None };
         assert!(graph.fold(next.node, &mut position, 0, &found));
     }
-    assert_eq!(columns[..7], [3, 2, 1, 4, 0, 5, 6]);
+    assert_eq!(columns[..7], [3, 2, 4, 1, 0, 5, 6]);
     assert_eq!(columns[7..], [3], "from the first one on again, not where the last one was");
 }
