@@ -192,8 +192,9 @@ impl Words {
 
     #[inline]
     pub fn read<W: Word>(place: &Place<W>) -> Words {
-        let [low, high, pair, rest] = place.each_ref().map(Word::read);
-        Words { low, high, pair, rest }
+        // Word by word: `map` over the array is a loop of calls, at a fifth of a search's time.
+        let [low, high, pair, rest] = place;
+        Words { low: low.read(), high: high.read(), pair: pair.read(), rest: rest.read() }
     }
 
     #[inline]
