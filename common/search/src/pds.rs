@@ -133,12 +133,16 @@ impl SecondLevel {
 /// The child to enter: the least effort for the player to move, where efforts below `floor` count
 /// as `floor`; among equals the least effort for the other player.
 fn select(player: Player, children: &[Child<Numbers>], first: usize, floor: Effort) -> usize {
-    let rank = |child: &Child<Numbers>| {
+    let (mut best, mut least) = (first, u64::MAX);
+    for (index, child) in (first..).zip(&children[first..]) {
         let (own, other) = for_player(player, child.estimate.pair);
-        (own.max(floor), other)
-    };
-    let ranked = (first..).zip(&children[first..]);
-    ranked.min_by_key(|(_, child)| rank(child)).map_or(first, |(index, _)| index)
+        // Both in one number, which is compared at once.
+        let rank = u64::from(own.max(floor).to_bits()) << 32 | u64::from(other.to_bits());
+        if rank < least {
+            (best, least) = (index, rank);
+        }
+    }
+    best
 }
 
 /// One of the two numbers raised by one.
