@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "follow-up" => rules.follow_up = false,
                 "pairs" => rules.pairs = false,
                 "odd-threat" => rules.odd_threat = false,
+                "lines-left" => rules.lines_left = false,
                 "vertical" => rules.vertical = false,
                 "aftereven" => rules.aftereven = false,
                 "wins" => rules.wins_by_follow_up = false,

@@ -16,6 +16,8 @@
 //!   end, because all other columns are filled in pairs, and the follower's answer wins. This is
 //!   the odd threat by which White controls the zugzwang (Allis 1988, section 3.3).
 //!
+//! Where neither helps, the follower may still be sure of a draw (`lines_left`).
+//!
 //! The follower's threats at cells that the follower gets cut their columns off: the game never
 //! goes on above them. More generally, a line of the leader's does not count that can only be
 //! completed after one of the follower's (`aftereven`).
@@ -71,27 +73,31 @@ impl<B: Bitboard> Connect4<B> {
                 }
                 Some(_) => MOVER_DRAWS,
             }
-        } else if !self.rules.odd_threat {
-            MOVER_WINS
+        } else if self.rules.odd_threat
+            && self.loses_to_threat_in_odd_column(leader | reachable, follower, odd, up)
+        {
+            MOVER_LOSES
+        } else if relevant.upper > MOVER_DRAWS
+            && self.rules.lines_left
+            && !self.has_line_left(leader, empty, up)
+        {
+            MOVER_DRAWS
         } else {
-            self.with_threat_in_odd_column(leader | reachable, follower, odd, up)
+            MOVER_WINS
         }
     }
 
-    /// The best that the player to move can still reach where the number of odd columns is odd.
+    /// Whether a threat of the follower's decides, where the number of odd columns is odd.
     #[inline(always)]
-    fn with_threat_in_odd_column(
+    fn loses_to_threat_in_odd_column(
         &self,
         reachable: B,
         follower: Follower<B>,
         odd: B,
         up: usize,
-    ) -> Outcome {
+    ) -> bool {
         let odd_threats = follower.threats & !self.follower_cells;
-        if odd_threats.is_zero() {
-            return MOVER_WINS;
-        }
-        let mut bottoms = odd;
+        let mut bottoms = if odd_threats.is_zero() { B::zero() } else { odd };
         while !bottoms.is_zero() {
             let bottom = lowest(bottoms);
             bottoms = bottoms ^ bottom;
@@ -108,10 +114,10 @@ impl<B: Bitboard> Connect4<B> {
                 .pairs_break_all((reachable & !column) | led, odd ^ bottom, follower, up)
                 .is_some()
             {
-                return MOVER_LOSES;
+                return true;
             }
         }
-        MOVER_WINS
+        false
     }
 }
 

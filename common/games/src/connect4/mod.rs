@@ -8,6 +8,7 @@
 //! - `potential`: how much a move promises, by the lines through its cell.
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
+//! - `lines_left`: players who have none left but upright ones, and so do not win.
 //! - `aftereven`: lines that would be completed only after one of that player's.
 //! - `last_moves`: outcomes that tell apart on which move the game ends.
 
@@ -28,6 +29,7 @@ macro_rules! by_height {
 mod aftereven;
 mod follow_up;
 mod last_moves;
+mod lines_left;
 mod pairs;
 mod potential;
 mod threats;
@@ -79,6 +81,8 @@ pub struct Rules {
     pub vertical: bool,
     /// A threat in an odd column in it.
     pub odd_threat: bool,
+    /// That who has no line left does not win, where it says nothing.
+    pub lines_left: bool,
     /// Lines that come too late in it.
     pub aftereven: bool,
     /// That the follow-up rule can show a loss, and not only that a win is out of reach.
@@ -93,6 +97,7 @@ impl Default for Rules {
             pairs: true,
             vertical: true,
             odd_threat: true,
+            lines_left: true,
             aftereven: true,
             wins_by_follow_up: true,
         }

@@ -12,25 +12,29 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 /// Pieces of the knowledge: all that is left without one, and the same with it.
-const PIECES: [(&str, Rules, Rules); 8] = {
+const PIECES: [(&str, Rules, Rules); 10] = {
     let none = Rules {
         follow_up: false,
         pairs: false,
         vertical: false,
         odd_threat: false,
+        lines_left: false,
         aftereven: false,
         wins_by_follow_up: false,
     };
     let follow_up = Rules { follow_up: true, ..none };
     let wins = Rules { wins_by_follow_up: true, ..follow_up };
     let pairs = Rules { pairs: true, ..wins };
-    let all = Rules { vertical: true, odd_threat: true, aftereven: true, ..pairs };
+    let all =
+        Rules { vertical: true, odd_threat: true, lines_left: true, aftereven: true, ..pairs };
     [
         ("follow-up", none, follow_up),
         ("wins", follow_up, wins),
         ("pairs", wins, pairs),
         ("vertical", pairs, Rules { vertical: true, ..pairs }),
         ("odd threat", wins, Rules { odd_threat: true, ..wins }),
+        ("lines left", follow_up, Rules { lines_left: true, ..follow_up }),
+        ("lines left and the rest", Rules { lines_left: false, ..all }, all),
         ("aftereven", wins, Rules { aftereven: true, ..wins }),
         ("aftereven and the rest", Rules { aftereven: false, ..all }, all),
         ("vertical and the rest", Rules { vertical: false, ..all }, all),
