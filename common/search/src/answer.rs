@@ -115,8 +115,8 @@ pub fn learn_children<G: Game>(
         game.play(position, child.mv);
         let key = game.key(position).into();
         game.undo(position, child.mv);
-        // In this order none beyond the last is asked for: there may be no number for it.
-        for (pair, threshold) in child.efforts.iter().zip((first..).map(Threshold)) {
+        // The last threshold may be the last number that there is.
+        for (pair, threshold) in child.efforts.iter().zip((first..=u8::MAX).map(Threshold)) {
             if let Some(holds) = pair.verdict() {
                 table.learn(&SolvedPosition { key, threshold, holds, work: 1 });
             }
