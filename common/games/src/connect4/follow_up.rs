@@ -97,7 +97,10 @@ impl<B: Bitboard> Connect4<B> {
         up: usize,
     ) -> bool {
         let odd_threats = follower.threats & !self.follower_cells;
-        let mut bottoms = if odd_threats.is_zero() { B::zero() } else { odd };
+        if odd_threats.is_zero() {
+            return false;
+        }
+        let mut bottoms = odd;
         while !bottoms.is_zero() {
             let bottom = lowest(bottoms);
             bottoms = bottoms ^ bottom;

@@ -6,24 +6,14 @@
 //! leader never gets both. What the follower does else makes no difference. An upright line through two empty
 //! cells or more has a pair; one through a single empty cell could be made at once. So if all lines that the leader
 //! could make with all of the empty cells are upright, the leader makes none.
-//!
-//! Allis' rules need no such thing, as one of them must be found for each line, and the lines that are dead need none.
 
-use crate::connect4::{Bitboard, Connect4, line_starts};
+use crate::connect4::{Bitboard, Connect4};
 
 impl<B: Bitboard> Connect4<B> {
     /// Whether the leader, who cannot make a line at once, could make one that is not upright with all of the empty
     /// cells; without, the leader does not win.
     #[inline(always)]
     pub(super) fn has_line_left(&self, leader: B, empty: B, up: usize) -> bool {
-        if self.width < 4 {
-            return false;
-        }
-        let along = |step| line_starts(leader | empty, step);
-        let mut lines = along(up);
-        if up > 4 {
-            lines = lines | along(up - 1) | along(up + 1);
-        }
-        !lines.is_zero()
+        !self.lines_across(leader | empty, up).is_zero()
     }
 }

@@ -245,18 +245,19 @@ impl<B: Bitboard> Connect4<B> {
     /// Whether four stones of `stones` are in a line; `up` is the number of bits of a column.
     #[inline(always)]
     fn has_four(&self, stones: B, up: usize) -> bool {
-        let along = |step| line_starts(stones, step);
-        let mut lines = B::zero();
-        if up > 4 {
-            lines = along(1);
+        let upright = if up > 4 { line_starts(stones, 1) } else { B::zero() };
+        !(upright | self.lines_across(stones, up)).is_zero()
+    }
+
+    /// The first cells of the lines in `cells` that are not upright.
+    #[inline(always)]
+    fn lines_across(&self, cells: B, up: usize) -> B {
+        if self.width < 4 {
+            return B::zero();
         }
-        if self.width >= 4 {
-            lines = lines | along(up);
-            if up > 4 {
-                lines = lines | along(up - 1) | along(up + 1);
-            }
-        }
-        !lines.is_zero()
+        let along = |step| line_starts(cells, step);
+        let level = along(up);
+        if up > 4 { level | along(up - 1) | along(up + 1) } else { level }
     }
 
     fn max_to_move(&self, all: B) -> bool {

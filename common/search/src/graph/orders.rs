@@ -49,13 +49,15 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The moves of the expansion of `node`, in the game's own order, which decides among moves that promise the same:
     /// those of the root that are not relevant come last.
     fn by_the_game(&self, node: NodeId, position: &G::Position) -> MoveList {
-        let mut moves = MoveList::new();
-        if self.settings.knowledge {
-            self.game.relevant_moves(position, &mut moves);
+        let mut moves = self.expansion(node, position);
+        // Only the root is expanded with all legal moves.
+        if self.settings.knowledge && node == self.root {
+            let mut relevant = MoveList::new();
+            self.game.relevant_moves(position, &mut relevant);
+            moves.sort_by_key(|mv| {
+                relevant.iter().position(|other| other == mv).unwrap_or(usize::MAX)
+            });
         }
-        let expansion = self.expansion(node, position);
-        let others: MoveList = expansion.into_iter().filter(|mv| !moves.contains(mv)).collect();
-        moves.extend(others);
         moves
     }
 
