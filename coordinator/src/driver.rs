@@ -196,7 +196,13 @@ impl Driver {
         tokio::pin!(shutdown);
         let mut commands = Vec::with_capacity(COMMANDS_AT_ONCE);
         self.flush();
-        while self.solve.end().is_none() {
+        loop {
+            if let Some(trouble) = self.own_searches.trouble() {
+                return Err(DriverError::OwnSearches(trouble.to_owned()));
+            }
+            if self.solve.end().is_some() {
+                break;
+            }
             let deadline = self.solve.next_deadline().map(|at| self.began + at);
             let idle = self.connections.is_empty().then_some(self.idle_notice);
             tokio::select! {
@@ -221,9 +227,6 @@ impl Driver {
                 }
             }
             self.flush();
-            if let Some(trouble) = self.own_searches.trouble() {
-                return Err(DriverError::OwnSearches(trouble));
-            }
             self.tell_of_shed_nodes();
         }
         let answer = answer(&self.solve.status(self.now()));
@@ -335,6 +338,7 @@ impl Driver {
             DriverCommand::Searched { number, findings, elapsed, proof } => {
                 self.tell(Event::Searched { number, findings, elapsed, proof });
             }
+            DriverCommand::SearchFailed { trouble } => self.own_searches.fail(trouble),
             DriverCommand::Order { name, order, reply } => {
                 let now = self.now();
                 // The client that ordered it may have gone.

@@ -41,6 +41,8 @@ pub(crate) enum DriverCommand {
     Leave { worker: WorkerId },
     /// A search of the coordinator's own has ended.
     Searched { number: u64, findings: Findings, elapsed: Duration, proof: Option<ProofId> },
+    /// A search of the coordinator's own could not run, or broke down.
+    SearchFailed { trouble: String },
     /// A client orders something about the workers of a name.
     Order { name: String, order: Order, reply: oneshot::Sender<Result<usize, OrderError>> },
     /// A stream asks whether a report would be looked into.

@@ -1,8 +1,8 @@
 //! Searches in the coordinator's own process: of what a machine claims and no other can confirm.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ pub(super) struct OwnSearches {
     driver: DriverHandle,
     stop: Arc<AtomicBool>,
     /// Why one could not run.
-    trouble: Arc<OnceLock<String>>,
+    trouble: Option<String>,
 }
 
 impl OwnSearches {
@@ -48,20 +48,25 @@ impl OwnSearches {
             searcher: None,
             driver,
             stop: Arc::default(),
-            trouble: Arc::default(),
+            trouble: None,
         }
     }
 
     /// Begins a search.
     pub fn begin(&mut self, number: u64, job: Job) {
         if let Err(trouble) = self.try_begin(number, job) {
-            let _ = self.trouble.set(trouble);
+            self.fail(trouble);
         }
     }
 
+    /// Notes why one could not run; the first reason counts.
+    pub fn fail(&mut self, trouble: String) {
+        self.trouble.get_or_insert(trouble);
+    }
+
     /// Why one could not run; then no answer can be confirmed any more.
-    pub fn trouble(&self) -> Option<String> {
-        self.trouble.get().cloned()
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// Stops all of them; their results are dropped.
@@ -79,7 +84,6 @@ impl OwnSearches {
             }
         };
         let (driver, stop) = (self.driver.clone(), self.stop.clone());
-        let trouble = self.trouble.clone();
         let (spec, proofs) = (self.spec.clone(), self.proofs.clone());
         let run = move || {
             let begun = Instant::now();
@@ -111,7 +115,9 @@ impl OwnSearches {
                 Ok(_) => {}
                 Err(reason) => {
                     let moves: Vec<u16> = job.moves.iter().map(|mv| mv.0).collect();
-                    let _ = trouble.set(format!("after the moves {moves:?}: {reason}"));
+                    let trouble = format!("after the moves {moves:?}: {reason}");
+                    // Nor does it need to hear of trouble.
+                    let _ = driver.send_from_thread(DriverCommand::SearchFailed { trouble });
                 }
             }
         };
@@ -154,5 +160,50 @@ impl Observer for StopFlag<'_> {
         } else {
             ControlFlow::Continue(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::Threshold;
+    use jlpns_search::search::{EPSILON, Growth};
+    use jlpns_search::{Algorithm, Initialisation, Question};
+    use jlpns_solve::{Solve, SolveSettings};
+
+    use super::*;
+
+    /// What a search does that has a bug.
+    struct Panicking;
+
+    impl Searcher for Panicking {
+        fn search(&self, _: &Job, _: &mut dyn Observer) -> Result<Findings, String> {
+            panic!("a bug")
+        }
+    }
+
+    #[tokio::test]
+    async fn the_driver_is_told_of_a_search_that_panics() {
+        let spec: GameSpec = "connect4:5x4".parse().unwrap();
+        let solve = Solve::new(SolveSettings::new(spec.clone())).unwrap();
+        let (driver, mut commands) = DriverHandle::new(solve.examiner().clone(), None);
+        let mut own_searches = OwnSearches::new(spec, None, driver);
+        own_searches.searcher = Some(Arc::new(Panicking));
+        let job = Job {
+            moves: Vec::new(),
+            question: Question::Threshold(Threshold(1)),
+            sub_search: Algorithm::Pds,
+            initialisation: Initialisation::Unit,
+            knowledge: true,
+            prove: false,
+            alone: true,
+            growth: Growth::of(Algorithm::Pds),
+            epsilon: EPSILON,
+            budget: 1,
+        };
+        own_searches.begin(1, job);
+        let Some(DriverCommand::SearchFailed { trouble }) = commands.recv().await else {
+            panic!("another command came first");
+        };
+        assert!(trouble.contains("a bug"), "{trouble}");
     }
 }
