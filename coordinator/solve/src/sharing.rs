@@ -17,11 +17,15 @@ use super::ids::WorkerId;
 use super::recent::Recent;
 use super::{Notice, Refusal, Solve, SolveSettings};
 
-/// Positions that took fewer nodes than this stay where they were solved, however few there are: to tell them costs as
-/// much as to find them out again.
-const LEAST_SOLVED_FROM: u32 = 1_000;
+/// Positions that took fewer nodes than this are not told at first, when it is not known yet how fast the searches are.
+const FIRST_SOLVED_FROM: u32 = 1_000;
+/// Positions that a slot solves in less time stay where they were solved, however few there are: to tell them to many
+/// workers costs as much as to find them out again.
+const WORTH_TELLING: Duration = Duration::from_micros(100);
+/// However slow the searches are, positions that took fewer nodes than this are not told.
+const LEAST_SOLVED_FROM: u32 = 16;
 /// However many there are, those that took so many nodes are told.
-const MOST_SOLVED_FROM: u32 = LEAST_SOLVED_FROM << 10;
+const MOST_SOLVED_FROM: u32 = FIRST_SOLVED_FROM << 10;
 /// How many positions all workers together should tell in a second: a coordinator can take in so many beside all else.
 const MOST_TAKEN: u64 = 1_000_000;
 /// They tell smaller ones again when there are less than this part of it.
@@ -66,7 +70,7 @@ pub struct Sharing {
 impl Default for Sharing {
     fn default() -> Sharing {
         Sharing {
-            solved_from: LEAST_SOLVED_FROM,
+            solved_from: FIRST_SOLVED_FROM,
             taken: (0, Duration::ZERO),
             known: Recent::default(),
             waiting: Vec::new(),
@@ -126,8 +130,9 @@ impl Sharing {
         }
     }
 
-    /// Has workers tell more or fewer positions, if they have told too few or too many lately: from what work on.
-    fn adapt(&mut self, now: Duration) -> Option<u32> {
+    /// Has workers tell more or fewer positions, if they have told too few or too many lately: from what work on, but
+    /// not from less than `least`.
+    fn adapt(&mut self, now: Duration, least: u32) -> Option<u32> {
         let (taken, since) = self.taken;
         let counted_for = now.saturating_sub(since);
         if counted_for < COUNTED_FOR {
@@ -139,7 +144,9 @@ impl Sharing {
         if taken > most {
             self.solved_from = (before * 2).min(MOST_SOLVED_FROM);
         } else if taken < most / TOO_FEW {
-            self.solved_from = (before / 2).max(LEAST_SOLVED_FROM);
+            // As there are about twice as many from half the work on, that makes half as many as there may be.
+            let enough = u64::from(before) * taken / (most / 2).max(1);
+            self.solved_from = before.min(least.max(u32::try_from(enough).unwrap_or(before)));
         }
         (self.solved_from != before).then_some(self.solved_from)
     }
@@ -169,6 +176,15 @@ impl Sharing {
         }
         self.for_newcomers.0.clone()
     }
+}
+
+/// The fewest nodes that a position has to take to be worth telling, where searches took so many nodes and so much time.
+fn worth_telling(nodes: u64, search_time: Duration) -> u32 {
+    if search_time.is_zero() {
+        return FIRST_SOLVED_FROM;
+    }
+    let nodes = nodes as f64 * WORTH_TELLING.div_duration_f64(search_time);
+    (nodes.round() as u32).clamp(LEAST_SOLVED_FROM, FIRST_SOLVED_FROM)
 }
 
 /// The positions with the most work, at most `most` of them. Their order depends on nothing else.
@@ -238,7 +254,8 @@ impl Solve {
             return;
         }
         let workers = || self.dispatch.scheduler.workers().map(|(id, _)| id);
-        if let Some(work) = self.sharing.adapt(now) {
+        let least = worth_telling(self.tally.nodes, self.tally.search_time);
+        if let Some(work) = self.sharing.adapt(now, least) {
             let keep = |worker| Action::KeepSolved { worker, work };
             self.actions.extend(workers().map(keep));
         }
@@ -309,7 +326,7 @@ mod tests {
         let mut sharing = Sharing::default();
         let mut adapted = |tenths, taken| {
             sharing.taken.0 = taken;
-            (sharing.adapt(at(tenths)), sharing.taken.1)
+            (sharing.adapt(at(tenths), FIRST_SOLVED_FROM), sharing.taken.1)
         };
         let (most, few) = (MOST_TAKEN / 10, MOST_TAKEN / 10 / TOO_FEW);
         assert_eq!(adapted(1, 0), (None, at(1)), "no smaller ones are told than at first");
@@ -318,10 +335,33 @@ mod tests {
         assert_eq!(adapted(7, 4 * most + 1), (Some(4_000), at(7)), "in a longer time");
         assert_eq!(adapted(8, few), (None, at(8)), "that is as many as there should be");
         let down: Vec<_> = (9..12).map(|tenths| adapted(tenths, few - 1).0).collect();
-        assert_eq!(down, [Some(2_000), Some(LEAST_SOLVED_FROM), None]);
+        assert_eq!(down, [Some(1_999), Some(FIRST_SOLVED_FROM), None]);
         let up: Vec<_> = (12..30).filter_map(|tenths| adapted(tenths, most + 1).0).collect();
         assert_eq!((up.len(), up.last()), (10, Some(&MOST_SOLVED_FROM)));
-        assert_eq!(sharing.adapt(at(30) - Duration::from_millis(50)), None, "it is too early");
+        let early = at(30) - Duration::from_millis(50);
+        assert_eq!(sharing.adapt(early, FIRST_SOLVED_FROM), None, "it is too early");
         assert_eq!(sharing.taken, (0, at(29)));
+    }
+
+    #[test]
+    fn workers_tell_smaller_positions_the_slower_they_search() {
+        let at = |tenths: u64| Duration::from_millis(100 * tenths);
+        let second = Duration::from_secs(1);
+        assert_eq!(worth_telling(0, Duration::ZERO), FIRST_SOLVED_FROM, "nobody knows yet");
+        assert_eq!(worth_telling(400_000, second), 40);
+        assert_eq!(worth_telling(40_000_000, 100 * second), 40);
+        assert_eq!(worth_telling(100_000_000, second), FIRST_SOLVED_FROM);
+        assert_eq!(worth_telling(0, second), LEAST_SOLVED_FROM);
+        let few = MOST_TAKEN / 10 / TOO_FEW - 1;
+        let mut sharing = Sharing::default();
+        let mut adapted = |tenths, taken| {
+            sharing.taken.0 = taken;
+            sharing.adapt(at(tenths), 60)
+        };
+        assert_eq!(adapted(1, few), Some(499), "about half");
+        assert_eq!(adapted(2, 10_000), Some(99), "a fifth of half of what there may be");
+        assert_eq!(adapted(3, 0), Some(60));
+        assert_eq!(adapted(4, 0), None);
+        assert_eq!(adapted(5, MOST_TAKEN), Some(120));
     }
 }
