@@ -145,8 +145,8 @@ impl Sharing {
             self.solved_from = (before * 2).min(MOST_SOLVED_FROM);
         } else if taken < most / TOO_FEW {
             // As there are about twice as many from half the work on, that makes half as many as there may be.
-            let enough = u64::from(before) * taken / (most / 2).max(1);
-            self.solved_from = before.min(least.max(u32::try_from(enough).unwrap_or(before)));
+            let enough = (u64::from(before) * taken).div_ceil(most / 2) as u32;
+            self.solved_from = enough.max(least).min(before);
         }
         (self.solved_from != before).then_some(self.solved_from)
     }
@@ -178,13 +178,14 @@ impl Sharing {
     }
 }
 
-/// The fewest nodes that a position has to take to be worth telling, where searches took so many nodes and so much time.
-fn worth_telling(nodes: u64, search_time: Duration) -> u32 {
-    if search_time.is_zero() {
+/// The fewest nodes that a position has to take to be worth telling, where a slot searches so many nodes a second; 0 says
+/// that nobody knows yet.
+fn worth_telling(rate: u64) -> u32 {
+    if rate == 0 {
         return FIRST_SOLVED_FROM;
     }
-    let nodes = nodes as f64 * WORTH_TELLING.div_duration_f64(search_time);
-    (nodes.round() as u32).clamp(LEAST_SOLVED_FROM, FIRST_SOLVED_FROM)
+    let nodes = u128::from(rate) * WORTH_TELLING.as_micros() / 1_000_000;
+    nodes.clamp(u128::from(LEAST_SOLVED_FROM), u128::from(FIRST_SOLVED_FROM)) as u32
 }
 
 /// The positions with the most work, at most `most` of them. Their order depends on nothing else.
@@ -253,8 +254,8 @@ impl Solve {
         if !self.shares() {
             return;
         }
+        let least = worth_telling(self.dispatch.scheduler.median_rate());
         let workers = || self.dispatch.scheduler.workers().map(|(id, _)| id);
-        let least = worth_telling(self.tally.nodes, self.tally.search_time);
         if let Some(work) = self.sharing.adapt(now, least) {
             let keep = |worker| Action::KeepSolved { worker, work };
             self.actions.extend(workers().map(keep));
@@ -335,7 +336,7 @@ mod tests {
         assert_eq!(adapted(7, 4 * most + 1), (Some(4_000), at(7)), "in a longer time");
         assert_eq!(adapted(8, few), (None, at(8)), "that is as many as there should be");
         let down: Vec<_> = (9..12).map(|tenths| adapted(tenths, few - 1).0).collect();
-        assert_eq!(down, [Some(1_999), Some(FIRST_SOLVED_FROM), None]);
+        assert_eq!(down, [Some(2_000), Some(FIRST_SOLVED_FROM), None]);
         let up: Vec<_> = (12..30).filter_map(|tenths| adapted(tenths, most + 1).0).collect();
         assert_eq!((up.len(), up.last()), (10, Some(&MOST_SOLVED_FROM)));
         let early = at(30) - Duration::from_millis(50);
@@ -346,20 +347,19 @@ mod tests {
     #[test]
     fn workers_tell_smaller_positions_the_slower_they_search() {
         let at = |tenths: u64| Duration::from_millis(100 * tenths);
-        let second = Duration::from_secs(1);
-        assert_eq!(worth_telling(0, Duration::ZERO), FIRST_SOLVED_FROM, "nobody knows yet");
-        assert_eq!(worth_telling(400_000, second), 40);
-        assert_eq!(worth_telling(40_000_000, 100 * second), 40);
-        assert_eq!(worth_telling(100_000_000, second), FIRST_SOLVED_FROM);
-        assert_eq!(worth_telling(0, second), LEAST_SOLVED_FROM);
+        assert_eq!(worth_telling(0), FIRST_SOLVED_FROM, "nobody knows yet");
+        assert_eq!(worth_telling(400_000), 40);
+        assert_eq!(worth_telling(100_000_000), FIRST_SOLVED_FROM);
+        assert_eq!(worth_telling(u64::MAX), FIRST_SOLVED_FROM);
+        assert_eq!(worth_telling(1), LEAST_SOLVED_FROM);
         let few = MOST_TAKEN / 10 / TOO_FEW - 1;
         let mut sharing = Sharing::default();
         let mut adapted = |tenths, taken| {
             sharing.taken.0 = taken;
             sharing.adapt(at(tenths), 60)
         };
-        assert_eq!(adapted(1, few), Some(499), "about half");
-        assert_eq!(adapted(2, 10_000), Some(99), "a fifth of half of what there may be");
+        assert_eq!(adapted(1, few), Some(500), "half");
+        assert_eq!(adapted(2, 10_000), Some(100), "a fifth of half of what there may be");
         assert_eq!(adapted(3, 0), Some(60));
         assert_eq!(adapted(4, 0), None);
         assert_eq!(adapted(5, MOST_TAKEN), Some(120));
