@@ -1,6 +1,7 @@
 //! What a slot runs: a searcher for each solve, which keeps what its searches remember.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jlpns_games::spec::{GameSpec, SpecError};
 
@@ -10,6 +11,11 @@ use crate::{Findings, Job, SolvedPosition, TranspositionTable};
 /// The stack of a thread that searches, in bytes: room for searches that recurse once a move, in the
 /// longest games.
 pub const STACK_BYTES: usize = 32 << 20;
+
+/// How often at the least a worker tells what its searches have solved while they go on. Others search the same
+/// positions at the same time, so what is told at the end of a job comes too late for them. It tells more often where it
+/// is told more often: each time it is told something.
+pub const TELL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Makes a searcher for each solve.
 pub trait Searching: Send + Sync + 'static {
@@ -34,6 +40,10 @@ pub trait Searcher: Send + Sync + 'static {
     /// Searches until the question is answered, the budget is used up or the observer says stop.
     /// The error is one sentence that says why the job cannot be done at all.
     fn search(&self, job: &Job, observer: &mut dyn Observer) -> Result<Findings, String>;
+
+    /// Makes what the game makes once, such as tables of what it knows, so that the first search need not wait for it.
+    /// It may take seconds.
+    fn get_ready(&self) {}
 
     /// Asks for the positions that are solved with at least so many nodes from now on, and says that others will tell
     /// theirs; for the first time before the first search, else it changes nothing.

@@ -62,6 +62,8 @@ pub enum NoMove {
 /// The nodes of the first search for a move; each further round may take so many times more.
 const FIRST_BUDGET: u64 = 200;
 const BUDGET_GROWTH: u64 = 8;
+/// From this budget on, a game whose moves have no order is searched by effort numbers: alpha-beta may take it hours.
+const BY_EFFORTS_FROM: u64 = 10_000;
 
 /// Finds the moves of one claim's strategy.
 pub struct StrategyFinder<'a, G: Game> {
@@ -159,6 +161,12 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
         Some(known(holds, Ease::Remembered(remembered.work, Reverse(survey.promise))))
     }
 
+    /// What searches with so many nodes are made with.
+    fn algorithm(&self, budget: u64) -> Algorithm {
+        let suits_alpha_beta = budget < BY_EFFORTS_FROM || self.game.orders_moves();
+        if suits_alpha_beta { Algorithm::AlphaBeta } else { Algorithm::Pds }
+    }
+
     /// Searches the positions after these moves in turns, with growing budgets, until the claim is
     /// known to hold in one of them.
     fn search(
@@ -173,7 +181,7 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
             let mut still_open = Vec::with_capacity(open.len());
             for (promise, mv) in open {
                 let settings = SearchSettings {
-                    algorithm: Algorithm::AlphaBeta,
+                    algorithm: self.algorithm(budget),
                     max_nodes: Some(budget),
                     ..SearchSettings::default()
                 };
@@ -191,5 +199,28 @@ impl<'a, G: Game> StrategyFinder<'a, G> {
             budget = budget.saturating_mul(BUDGET_GROWTH);
         }
         Err(NoMove::Refuted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::spec::GameSpec;
+    use jlpns_games::with_game;
+
+    use super::*;
+
+    #[test]
+    fn long_searches_suit_the_game() {
+        let algorithms = |spec: &str| {
+            let spec: GameSpec = spec.parse().unwrap();
+            let table = TranspositionTable::with_bytes(0).unwrap();
+            let claim = Claim { threshold: Threshold(1), holds: true };
+            with_game!(spec.game(), game => {
+                let finder = StrategyFinder::new(game, &table, claim);
+                [FIRST_BUDGET, 100_000].map(|budget| finder.algorithm(budget))
+            })
+        };
+        assert_eq!(algorithms("woodpush:8"), [Algorithm::AlphaBeta, Algorithm::Pds]);
+        assert_eq!(algorithms("connect4:7x6"), [Algorithm::AlphaBeta; 2]);
     }
 }

@@ -193,6 +193,14 @@ impl Searcher for OneSolve {
         Ok(end.map_err(|error| error.to_string())?.findings)
     }
 
+    fn get_ready(&self) {
+        let game = self.spec.game();
+        with_game!(game, game => {
+            // What a game knows is made when it is asked for the first time.
+            game.survey(&game.start(), game.scale().bounds());
+        });
+    }
+
     fn keep_solved_from(&self, work: u32) {
         let work = work.min(NOT_SHARED - 1);
         // A job that is to be searched alone may be on the one table that there is, which is never to be told.

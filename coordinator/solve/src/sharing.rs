@@ -3,7 +3,8 @@
 //!
 //! It is bounded: workers tell what took them so much work that all of them together do not tell too many, each
 //! position goes out once, only those with the most work go out if there are still too many, and never more often
-//! than a hundred times a second. A worker that joins later is told those of the past that took most work.
+//! than five hundred times a second, or less often to many workers. Each time a worker answers with what it has
+//! solved itself since. A worker that joins later is told those of the past that took most work.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -19,26 +20,35 @@ use super::{Notice, Refusal, Solve, SolveSettings};
 
 /// Positions that took fewer nodes than this are not told at first, when it is not known yet how fast the searches are.
 const FIRST_SOLVED_FROM: u32 = 1_000;
-/// Positions that a slot solves in less time stay where they were solved, however few there are: to tell them to many
-/// workers costs as much as to find them out again.
+/// Positions that a slot solves in less time are told only as long as there are few: to tell them to many workers
+/// costs as much as to find them out again.
 const WORTH_TELLING: Duration = Duration::from_micros(100);
-/// However slow the searches are, positions that took fewer nodes than this are not told.
-const LEAST_SOLVED_FROM: u32 = 16;
+/// However few there are, positions that took fewer nodes than this are not told.
+const LEAST_SOLVED_FROM: u32 = 2;
 /// However many there are, those that took so many nodes are told.
 const MOST_SOLVED_FROM: u32 = FIRST_SOLVED_FROM << 10;
 /// How many positions all workers together should tell in a second: a coordinator can take in so many beside all else.
 const MOST_TAKEN: u64 = 1_000_000;
+/// The same where positions are among them that are hardly worth telling: a worker takes in so many in a twentieth of
+/// the time of one of its slots.
+const FEW_TAKEN: u64 = 200_000;
 /// They tell smaller ones again when there are less than this part of it.
 const TOO_FEW: u64 = 4;
+/// How many times smaller they are then at the most: there may have been few because the workers had hardly begun.
+const SMALLER: u32 = 8;
 /// How long it is counted how many there are.
 const COUNTED_FOR: Duration = Duration::from_millis(100);
-/// How often positions go out.
-const INTERVAL: Duration = Duration::from_millis(10);
-/// How many positions may go out at a time, for all workers together: 70,000 of some nine bytes a
-/// hundred times a second are half of a gigabit line.
-const MOST_SENT: usize = 70_000;
-/// How many positions one worker may get at a time.
-const MOST_FOR_EACH: usize = 7_000;
+/// How long positions wait for others to go out with, at the least. Workers search the same positions at the same time,
+/// so what comes late has been found out again.
+const LEAST_INTERVAL: Duration = Duration::from_millis(2);
+/// How many times a second all workers together are told something: each time costs the coordinator some ten
+/// microseconds, and as much when a worker answers with what it has solved.
+const TIMES_A_SECOND: u32 = 20_000;
+/// How many positions may go out in a second, to all workers together: with some nine bytes for each that is half of a
+/// gigabit line.
+const MOST_SENT: u64 = 7_000_000;
+/// How many positions one worker may get in a second.
+const MOST_FOR_EACH: u64 = 700_000;
 /// How many positions a worker gets when it joins: half a megabyte.
 const MOST_FOR_A_NEWCOMER: usize = 50_000;
 /// What newcomers are told is good until so many more or fewer positions are known, as a fraction of
@@ -130,31 +140,44 @@ impl Sharing {
         }
     }
 
-    /// Has workers tell more or fewer positions, if they have told too few or too many lately: from what work on, but
-    /// not from less than `least`.
-    fn adapt(&mut self, now: Duration, least: u32) -> Option<u32> {
+    /// Has workers tell more or fewer positions, if they have told too few or too many lately: from what work on. Of
+    /// those that took less than `worth` there may be few only.
+    fn adapt(&mut self, now: Duration, worth: u32) -> Option<u32> {
         let (taken, since) = self.taken;
         let counted_for = now.saturating_sub(since);
         if counted_for < COUNTED_FOR {
             return None;
         }
         self.taken = (0, now);
-        let most = (u128::from(MOST_TAKEN) * counted_for.as_micros() / 1_000_000) as u64;
+        let in_time =
+            |a_second: u64| (u128::from(a_second) * counted_for.as_micros() / 1_000_000) as u64;
+        let (most, few) = (in_time(MOST_TAKEN), in_time(FEW_TAKEN));
         let before = self.solved_from;
-        if taken > most {
-            self.solved_from = (before * 2).min(MOST_SOLVED_FROM);
-        } else if taken < most / TOO_FEW {
-            // As there are about twice as many from half the work on, that makes half as many as there may be.
-            let enough = (u64::from(before) * taken).div_ceil(most / 2) as u32;
-            self.solved_from = enough.max(least).min(before);
-        }
+        // There are about twice as many from half the work on.
+        let smaller_for = |wanted: u64| {
+            let enough = (u64::from(before) * taken).div_ceil(wanted) as u32;
+            enough.max(before / SMALLER).max(LEAST_SOLVED_FROM).min(before)
+        };
+        let may_be = if before < worth { few } else { most };
+        self.solved_from = if taken > may_be {
+            let times = taken / may_be + 1;
+            (u64::from(before) * times).min(u64::from(MOST_SOLVED_FROM)) as u32
+        } else if taken < few / TOO_FEW {
+            smaller_for(few / 2).min(smaller_for(most / 2).max(worth))
+        } else if worth < before && taken < most / TOO_FEW {
+            smaller_for(most / 2).max(worth)
+        } else {
+            before
+        };
         (self.solved_from != before).then_some(self.solved_from)
     }
 
     /// What is to go out now, to so many workers.
-    fn take_due(&mut self, now: Duration, workers: usize) -> Arc<[SolvedPosition]> {
-        self.due = now + INTERVAL;
-        let most = (MOST_SENT / workers.max(1)).clamp(1, MOST_FOR_EACH);
+    fn take_due(&mut self, now: Duration, workers: u32) -> Arc<[SolvedPosition]> {
+        let interval = interval(workers);
+        self.due = now + interval;
+        let a_second = (MOST_SENT / u64::from(workers.max(1))).min(MOST_FOR_EACH);
+        let most = (a_second * interval.as_micros() as u64 / 1_000_000).max(1) as usize;
         let due = most_work(std::mem::take(&mut self.waiting), most);
         self.told += due.len() as u64;
         due.into()
@@ -186,6 +209,11 @@ fn worth_telling(rate: u64) -> u32 {
     }
     let nodes = u128::from(rate) * WORTH_TELLING.as_micros() / 1_000_000;
     nodes.clamp(u128::from(LEAST_SOLVED_FROM), u128::from(FIRST_SOLVED_FROM)) as u32
+}
+
+/// How often so many workers are told something.
+fn interval(workers: u32) -> Duration {
+    (Duration::from_secs(1) * workers / TIMES_A_SECOND).max(LEAST_INTERVAL)
 }
 
 /// The positions with the most work, at most `most` of them. Their order depends on nothing else.
@@ -254,14 +282,14 @@ impl Solve {
         if !self.shares() {
             return;
         }
-        let least = worth_telling(self.dispatch.scheduler.median_rate());
+        let worth = worth_telling(self.dispatch.scheduler.median_rate());
         let workers = || self.dispatch.scheduler.workers().map(|(id, _)| id);
-        if let Some(work) = self.sharing.adapt(now, least) {
+        if let Some(work) = self.sharing.adapt(now, worth) {
             let keep = |worker| Action::KeepSolved { worker, work };
             self.actions.extend(workers().map(keep));
         }
         if self.sharing.next_due().is_some_and(|due| due <= now) {
-            let solved = self.sharing.take_due(now, workers().count());
+            let solved = self.sharing.take_due(now, workers().count() as u32);
             let tell = |worker| Action::Tell { worker, solved: solved.clone() };
             self.actions.extend(workers().map(tell));
         }
@@ -311,14 +339,16 @@ mod tests {
         assert_eq!(sharing.next_due(), None);
         assert!((1..=10_000).all(|n| sharing.note(solved(u128::from(n), n), true)));
         let sent = sharing.take_due(at(0), 4);
-        assert_eq!((sent.len(), sent[0].work), (MOST_FOR_EACH, 10_000));
-        assert_eq!((sharing.next_due(), sharing.told()), (None, MOST_FOR_EACH as u64));
+        assert_eq!((sent.len(), sent[0].work), (1_400, 10_000), "in two milliseconds");
+        assert_eq!((sharing.next_due(), sharing.told()), (None, 1_400));
         sharing.note(solved(0, 5), true);
-        assert_eq!(sharing.next_due(), Some(INTERVAL));
+        assert_eq!(sharing.next_due(), Some(LEAST_INTERVAL));
         assert_eq!(*sharing.take_due(at(10), 4), [solved(0, 5)]);
         assert!((10_001..=20_000).all(|n| sharing.note(solved(u128::from(n), n), true)));
         let sent = sharing.take_due(at(20), 1000);
-        assert_eq!(sent.len() * 1000, MOST_SENT);
+        assert_eq!(sent.len(), 350, "in fifty milliseconds, as a thousand are told less often");
+        sharing.note(solved(20_001, 5), true);
+        assert_eq!(sharing.next_due(), Some(at(70)));
     }
 
     #[test]
@@ -330,7 +360,8 @@ mod tests {
             (sharing.adapt(at(tenths), FIRST_SOLVED_FROM), sharing.taken.1)
         };
         let (most, few) = (MOST_TAKEN / 10, MOST_TAKEN / 10 / TOO_FEW);
-        assert_eq!(adapted(1, 0), (None, at(1)), "no smaller ones are told than at first");
+        let as_at_first = FEW_TAKEN / 10 / TOO_FEW;
+        assert_eq!(adapted(1, as_at_first), (None, at(1)), "smaller ones are hardly worth it");
         assert_eq!(adapted(2, most), (None, at(2)));
         assert_eq!(adapted(3, most + 1), (Some(2_000), at(3)));
         assert_eq!(adapted(7, 4 * most + 1), (Some(4_000), at(7)), "in a longer time");
@@ -360,8 +391,26 @@ mod tests {
         };
         assert_eq!(adapted(1, few), Some(500), "half");
         assert_eq!(adapted(2, 10_000), Some(100), "a fifth of half of what there may be");
-        assert_eq!(adapted(3, 0), Some(60));
+        assert_eq!(adapted(3, FEW_TAKEN / 10 / TOO_FEW), Some(60), "no smaller ones are worth it");
+        assert_eq!(adapted(4, FEW_TAKEN / 10 / TOO_FEW), None);
+    }
+
+    #[test]
+    fn workers_tell_hardly_anything_of_what_is_hardly_worth_it() {
+        let at = |tenths: u64| Duration::from_millis(100 * tenths);
+        let few = FEW_TAKEN / 10;
+        let mut sharing = Sharing { solved_from: 100, ..Sharing::default() };
+        let mut adapted = |tenths, taken| {
+            sharing.taken.0 = taken;
+            sharing.adapt(at(tenths), 60)
+        };
+        assert_eq!(adapted(1, few / TOO_FEW - 1), Some(50), "half as many as there may be");
+        assert_eq!(adapted(2, 0), Some(6), "an eighth, however few there were");
+        assert_eq!(adapted(3, 0), Some(LEAST_SOLVED_FROM));
         assert_eq!(adapted(4, 0), None);
-        assert_eq!(adapted(5, MOST_TAKEN), Some(120));
+        assert_eq!(adapted(5, few), None);
+        assert_eq!(adapted(6, few + 1), Some(2 * LEAST_SOLVED_FROM));
+        assert_eq!(adapted(7, 20 * few), Some(42 * LEAST_SOLVED_FROM), "as many times as too many");
+        assert_eq!(adapted(8, 5 * few), None, "but of these there may be more");
     }
 }

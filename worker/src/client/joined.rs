@@ -95,6 +95,11 @@ impl JoinedSolve {
         working.map(|(&lease, _)| lease).collect()
     }
 
+    /// Whether a slot works on a lease, or is about to.
+    pub fn is_worked_on(&self) -> bool {
+        self.held.values().any(|held| !held.stop.load(Ordering::Relaxed))
+    }
+
     /// Stops all of its searches.
     pub fn stop_all(&self) {
         for held in self.held.values() {

@@ -8,10 +8,11 @@ use jlpns_link::connect::TokenChannel;
 use jlpns_proto::convert::{at_most, packed, unpacked_parts};
 use jlpns_proto::v1::coordinator_message::Kind as FromCoordinator;
 use jlpns_proto::{MAX_BATCH, MAX_LABEL, v1};
+use jlpns_search::searcher::TELL_INTERVAL;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tracing::{info, warn};
 
-use super::joined::{BatchEntry, FinalReport};
+use super::joined::{BatchEntry, FinalReport, JoinedSolve};
 use super::stream::{BATCH, Broken, STOPPED, Stream, confusing, leave, not_open, open};
 use super::{Client, SessionEnd, Wanted, WorkerEnd, WorkerError, changed};
 use crate::slots::SlotEvent;
@@ -70,6 +71,8 @@ impl Client {
         *welcomed = true;
         let mut heartbeat = interval(heartbeat);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut telling = interval(TELL_INTERVAL);
+        telling.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut begin_by = Instant::now() + BEGIN_TIMEOUT;
 
         if let Some(solve) = self.solves.numbered(0) {
@@ -96,6 +99,9 @@ impl Client {
                 }
                 Some(said) = self.said.recv() => self.pass_on(&mut stream, said).await?,
                 _ = heartbeat.tick() => self.renew(&mut stream).await?,
+                _ = telling.tick(), if self.has_to_tell_solved() => {
+                    self.tell_solved(&mut stream).await?;
+                }
                 () = sleep_until(begin_by),
                     if drains && self.solves.begun_have_nothing_to_tell() =>
                 {
@@ -122,11 +128,15 @@ impl Client {
                 Err(confusing("a second welcome on one stream; there must be one"))
             }
             FromCoordinator::Batch(batch) => {
-                let declined = self.take(number, batch)?;
-                if declined.declines.is_empty() {
+                let was_told = !batch.solved.is_empty();
+                let mut answer = self.take(number, batch)?;
+                if was_told {
+                    answer.solved = self.solved();
+                }
+                if answer == v1::WorkerBatch::default() {
                     return Ok(());
                 }
-                stream.send(number, declined).await
+                stream.send(number, answer).await
             }
             FromCoordinator::Over(over) if number == 0 => Err(Broken::Over(over.answer)),
             FromCoordinator::Over(over) => self.end(number, &over),
@@ -161,6 +171,22 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    /// Whether what searches solve while they go on is to be told.
+    fn has_to_tell_solved(&self) -> bool {
+        self.solved_from > 0 && self.solves.all().any(JoinedSolve::is_worked_on)
+    }
+
+    /// Tells what searches that go on have solved since the last time.
+    async fn tell_solved(&self, stream: &mut Stream) -> Result<(), Broken> {
+        match self.solved() {
+            Some(solved) => {
+                let batch = v1::WorkerBatch { solved: Some(solved), ..Default::default() };
+                stream.send(0, batch).await
+            }
+            None => Ok(()),
+        }
     }
 
     /// What the searches of a coordinator with one solve have solved since the last call, if it wants to know.

@@ -1,6 +1,7 @@
 //! What a worker takes up when a coordinator welcomes it, and when a solve of a queue begins.
 
 use std::collections::BTreeSet;
+use std::thread;
 use std::time::Duration;
 
 use jlpns_proto::convert::in_range;
@@ -86,6 +87,12 @@ impl Client {
         let only = self.games.at_hand(spec).map_err(confusing)?;
         if self.solved_from > 0 {
             only.searcher.keep_solved_from(self.solved_from);
+        }
+        let searcher = only.searcher.clone();
+        // Workers get ready beside each other while the first job, which all others come from, is searched.
+        let getting_ready = move || searcher.get_ready();
+        if let Err(error) = thread::Builder::new().name("ready".to_owned()).spawn(getting_ready) {
+            debug!("the first search makes what the game makes once: no thread for it: {error}");
         }
         self.only = Some(only);
         Ok(())

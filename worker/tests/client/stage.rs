@@ -1,7 +1,7 @@
 //! A coordinator that says what each test wants it to say, and a worker that speaks to it through in-memory pipes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -14,12 +14,14 @@ use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_search::search::{EPSILON, Growth, Observer};
 use jlpns_search::searcher::{Searcher, Searching};
-use jlpns_search::{Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question};
+use jlpns_search::{
+    Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question, SolvedPosition,
+};
 use jlpns_worker::client::{
     Backoff, JobsTaken, Wanted, WorkerConfig, WorkerEnd, WorkerError, run_worker,
 };
 use tokio::io::DuplexStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_stream::StreamExt;
@@ -183,9 +185,14 @@ pub fn lease(lease_id: u64) -> v1::Lease {
 }
 
 /// Searches that say when they begin, and go on until they are stopped or the test lets them end.
+#[derive(Clone)]
 pub struct Patient {
     pub begun: mpsc::UnboundedSender<u64>,
     pub may_end: Arc<AtomicBool>,
+    /// Told when a searcher has got ready.
+    pub ready: Arc<Notify>,
+    /// What the searches have solved, to be told.
+    pub solved: Arc<Mutex<Vec<SolvedPosition>>>,
 }
 
 impl Searching for Patient {
@@ -195,7 +202,7 @@ impl Searching for Patient {
         _memory: u64,
         _slots: u32,
     ) -> Result<Arc<dyn Searcher>, String> {
-        Ok(Arc::new(Patient { begun: self.begun.clone(), may_end: self.may_end.clone() }))
+        Ok(Arc::new(self.clone()))
     }
 }
 
@@ -236,6 +243,14 @@ impl Searcher for Patient {
         }
         Ok(so_far(job.budget))
     }
+
+    fn get_ready(&self) {
+        self.ready.notify_one();
+    }
+
+    fn take_solved(&self) -> Vec<SolvedPosition> {
+        std::mem::take(&mut *self.solved.lock().expect("no panic"))
+    }
 }
 
 /// A worker with a coordinator that the test plays.
@@ -244,6 +259,8 @@ pub struct Stage {
     pub begun: mpsc::UnboundedReceiver<u64>,
     pub made: mpsc::UnboundedReceiver<(String, u64)>,
     pub may_end: Arc<AtomicBool>,
+    pub ready: Arc<Notify>,
+    pub solved: Arc<Mutex<Vec<SolvedPosition>>>,
     pub shutdown: watch::Sender<Wanted>,
     pub worker: JoinHandle<Result<WorkerEnd, WorkerError>>,
 }
@@ -318,7 +335,9 @@ impl Stage {
 
         let (to_begun, begun) = mpsc::unbounded_channel();
         let may_end = Arc::new(AtomicBool::new(false));
-        let searching = Patient { begun: to_begun, may_end: may_end.clone() };
+        let (ready, solved) = (Arc::default(), Arc::default());
+        let searching = Patient { begun: to_begun, may_end: may_end.clone(), ready, solved };
+        let (ready, solved) = (searching.ready.clone(), searching.solved.clone());
         let (to_made, made) = mpsc::unbounded_channel();
         let searching = Arc::new(Told { searching, made: to_made });
         let config = WorkerConfig {
@@ -332,7 +351,7 @@ impl Stage {
         };
         let (shutdown, asked) = watch::channel(Wanted::Work);
         let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
-        Stage { talks, begun, made, may_end, shutdown, worker }
+        Stage { talks, begun, made, may_end, ready, solved, shutdown, worker }
     }
 
     pub async fn talk(&mut self) -> Talk {

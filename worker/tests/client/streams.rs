@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use jlpns_games::Threshold;
 use jlpns_link::connect::Pipe;
+use jlpns_proto::convert::{packed_parts, unpacked};
 use jlpns_proto::v1::coordinator_message::Kind as Out;
 use jlpns_proto::v1::worker_message::Kind as In;
 use jlpns_proto::{PROTOCOL_VERSION, v1};
+use jlpns_search::SolvedPosition;
 use jlpns_worker::client::{Backoff, JobsTaken, Wanted, WorkerConfig, WorkerEnd, run_worker};
 use tokio::sync::{mpsc, watch};
 use tonic::Status;
@@ -57,6 +60,49 @@ async fn a_job_is_renewed_while_it_runs_and_reported_when_it_ends() {
     talk.say(Out::Over(v1::SolveOver { answer: "a draw".to_owned() })).await;
     let end = stage.end().await.expect("a good end");
     assert_eq!(end, WorkerEnd::SolveOver("a draw".to_owned()));
+}
+
+#[tokio::test]
+async fn a_worker_gets_ready_before_it_has_anything_to_do() {
+    let mut stage = Stage::new(1);
+    let mut talk = stage.talk().await;
+    talk.welcome("a").await;
+    stage.ready.notified().await;
+}
+
+#[tokio::test]
+async fn what_is_solved_is_told_while_the_search_goes_on() {
+    let mut stage = Stage::new(1);
+    let mut talk = stage.talk().await;
+    talk.hello().await;
+    talk.say(Out::Welcome(v1::Welcome { solved_from: 1, ..welcome("a") })).await;
+    talk.lease(5).await;
+    assert_eq!(stage.begun.recv().await, Some(5));
+    for key in 1..=2 {
+        stage.solved.lock().unwrap().push(solved(key));
+        let news = talk.news().await;
+        assert!(news.reports.is_empty() && news.progress.is_empty());
+        let told = unpacked(&news.solved.expect("what was solved")).expect("it is well packed");
+        assert_eq!(told, [solved(key)]);
+    }
+}
+
+#[tokio::test]
+async fn who_is_told_something_answers_with_what_it_has_solved() {
+    let mut stage = Stage::new(1);
+    let mut talk = stage.talk().await;
+    talk.hello().await;
+    talk.say(Out::Welcome(v1::Welcome { solved_from: 1, ..welcome("a") })).await;
+    // Nothing is searched, so that nothing is told without being asked for.
+    stage.solved.lock().unwrap().push(solved(1));
+    let others = packed_parts(&[solved(2)]);
+    talk.say(Out::Batch(v1::CoordinatorBatch { solved: others, ..Default::default() })).await;
+    let told = unpacked(&talk.news().await.solved.expect("what was solved"));
+    assert_eq!(told.expect("it is well packed"), [solved(1)]);
+}
+
+fn solved(key: u128) -> SolvedPosition {
+    SolvedPosition { key, threshold: Threshold(1), holds: true, work: 9 }
 }
 
 #[tokio::test]
@@ -332,7 +378,12 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
     let (pipe, pipes) = mpsc::channel(1);
     drop(pipes);
     let (to_begun, _begun) = mpsc::unbounded_channel();
-    let searching = Arc::new(Patient { begun: to_begun, may_end: Arc::default() });
+    let searching = Arc::new(Patient {
+        begun: to_begun,
+        may_end: Arc::default(),
+        ready: Arc::default(),
+        solved: Arc::default(),
+    });
     let config = WorkerConfig {
         name: "ophelia".to_owned(),
         machine: String::new(),

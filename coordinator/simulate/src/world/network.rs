@@ -14,6 +14,7 @@ pub(super) enum ToCoordinator {
     Hello,
     Renew(Vec<LeaseId>),
     Progress(LeaseId, Findings),
+    Solved(Vec<SolvedPosition>),
     Report(Rc<Report>),
     Decline(LeaseId),
 }
@@ -89,6 +90,7 @@ impl<B: Behaviour> World<B> {
                 self.tell(Event::Progress { worker, lease, findings });
             }
             ToCoordinator::Decline(lease) => self.tell(Event::Declined { worker, lease }),
+            ToCoordinator::Solved(solved) => self.tell(Event::Solved { worker, solved }),
             ToCoordinator::Report(report) => self.take(worker, Rc::unwrap_or_clone(report)),
         }
     }

@@ -44,6 +44,8 @@ pub struct Worker {
     pub(super) waiting: VecDeque<Lease>,
     pub(super) running: BTreeMap<LeaseId, Running>,
     pub(super) free_slots: FreeSlots,
+    /// When it next tells at the latest what its searches have solved while they go on.
+    pub(super) tells_by: Duration,
     pub(super) unacknowledged: BTreeMap<LeaseId, Rc<Report>>,
     /// Leases that it has heard of: none comes twice to one process.
     pub(super) seen: BTreeSet<LeaseId>,
@@ -142,6 +144,7 @@ impl Worker {
             waiting: VecDeque::new(),
             running: BTreeMap::new(),
             free_slots: FreeSlots::all(slots),
+            tells_by: Duration::ZERO,
             unacknowledged: BTreeMap::new(),
             seen: BTreeSet::new(),
         }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use jlpns_search::searcher::TELL_INTERVAL;
 use jlpns_search::{Algorithm, Findings, Job};
 use jlpns_solve::{LeaseId, Subject, WorkerId};
 
@@ -35,7 +36,10 @@ impl<B: Behaviour> World<B> {
                 self.stop(index, lease);
                 self.begin_searches(index)?;
             }
-            ToWorker::Learn(solved) => self.behaviour.learn(index, &solved),
+            ToWorker::Learn(solved) => {
+                self.behaviour.learn(index, &solved);
+                self.tell_solved(index);
+            }
             ToWorker::KeepSolved(work) => self.behaviour.keep_solved_from(index, work),
             ToWorker::SharingOver => self.behaviour.end_sharing(index),
             ToWorker::Acknowledged(lease) => {
@@ -128,13 +132,29 @@ impl<B: Behaviour> World<B> {
         }
         let Some(running) = self.workers[index].running.get_mut(&lease) else { return Ok(()) };
         match running.findings.take() {
-            None => self.advance(index, lease)?,
+            None => {
+                if self.workers[index].tells_by <= self.now {
+                    self.tell_solved(index);
+                }
+                self.advance(index, lease)?;
+            }
             Some(findings) => {
                 let used = running.used(Duration::MAX);
                 self.end_search(index, lease, used, |_| Some(findings));
             }
         }
         self.begin_searches(index)
+    }
+
+    /// Tells what a worker's searches have solved so far.
+    fn tell_solved(&mut self, index: usize) {
+        let worker = &mut self.workers[index];
+        let Some(connection) = worker.connection else { return };
+        worker.tells_by = self.now + TELL_INTERVAL;
+        let solved = self.behaviour.take_solved(index);
+        if !solved.is_empty() {
+            self.send_up(connection, ToCoordinator::Solved(solved));
+        }
     }
 
     /// Calls a lease back.
