@@ -37,7 +37,7 @@ const TOO_FEW: u64 = 4;
 /// How many times smaller they are then at the most: there may have been few because the workers had hardly begun.
 const SMALLER: u32 = 8;
 /// How long it is counted how many there are.
-const COUNTED_FOR: Duration = Duration::from_millis(100);
+const COUNTED_FOR: Duration = Duration::from_millis(20);
 /// How long positions wait for others to go out with, at the least. Workers search the same positions at the same time,
 /// so what comes late has been found out again.
 const LEAST_INTERVAL: Duration = Duration::from_millis(2);
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(down, [Some(2_000), Some(FIRST_SOLVED_FROM), None]);
         let up: Vec<_> = (12..30).filter_map(|tenths| adapted(tenths, most + 1).0).collect();
         assert_eq!((up.len(), up.last()), (10, Some(&MOST_SOLVED_FROM)));
-        let early = at(30) - Duration::from_millis(50);
+        let early = at(29) + Duration::from_millis(10);
         assert_eq!(sharing.adapt(early, FIRST_SOLVED_FROM), None, "it is too early");
         assert_eq!(sharing.taken, (0, at(29)));
     }
