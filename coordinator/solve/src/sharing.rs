@@ -29,9 +29,9 @@ const LEAST_SOLVED_FROM: u32 = 2;
 const MOST_SOLVED_FROM: u32 = FIRST_SOLVED_FROM << 10;
 /// How many positions all workers together should tell in a second: a coordinator can take in so many beside all else.
 const MOST_TAKEN: u64 = 1_000_000;
-/// The same where positions are among them that are hardly worth telling: a worker takes in so many in a twentieth of
-/// the time of one of its slots.
-const FEW_TAKEN: u64 = 200_000;
+/// How many it may be in any case where positions are among them that are hardly worth telling: it takes a worker and a
+/// coordinator next to no time. It may be more where many are told by several workers, who then had use for them.
+const FEW_TAKEN: u64 = 20_000;
 /// They tell smaller ones again when there are less than this part of it.
 const TOO_FEW: u64 = 4;
 /// How many times smaller they are then at the most: there may have been few because the workers had hardly begun.
@@ -64,6 +64,8 @@ pub struct Sharing {
     solved_from: u32,
     /// How many came since it was counted last, and when that was.
     taken: (u64, Duration),
+    /// How many of them had been told before.
+    again: u64,
     /// What was told, whether it holds, and the work that it took.
     known: Recent<(u128, Threshold), (bool, u32), REMEMBERED>,
     waiting: Vec<SolvedPosition>,
@@ -82,6 +84,7 @@ impl Default for Sharing {
         Sharing {
             solved_from: FIRST_SOLVED_FROM,
             taken: (0, Duration::ZERO),
+            again: 0,
             known: Recent::default(),
             waiting: Vec::new(),
             for_newcomers: (Arc::default(), 0),
@@ -129,7 +132,10 @@ impl Sharing {
         self.taken.0 += 1;
         let SolvedPosition { key, threshold, holds, work } = solved;
         match self.known.get(&(key, threshold)) {
-            Some(&(known, _)) => known == holds,
+            Some(&(known, _)) => {
+                self.again += 1;
+                known == holds
+            }
             None => {
                 self.known.note((key, threshold), (holds, work));
                 if anybody {
@@ -151,7 +157,9 @@ impl Sharing {
         self.taken = (0, now);
         let in_time =
             |a_second: u64| (u128::from(a_second) * counted_for.as_micros() / 1_000_000) as u64;
-        let (most, few) = (in_time(MOST_TAKEN), in_time(FEW_TAKEN));
+        let most = in_time(MOST_TAKEN);
+        let again = std::mem::take(&mut self.again);
+        let few = (most * again).checked_div(taken).unwrap_or(0).max(in_time(FEW_TAKEN));
         let before = self.solved_from;
         // There are about twice as many from half the work on.
         let smaller_for = |wanted: u64| {
@@ -396,6 +404,23 @@ mod tests {
     }
 
     #[test]
+    fn more_small_positions_are_told_where_several_find_the_same() {
+        let mut sharing = Sharing { solved_from: 40, ..Sharing::default() };
+        for key in (1..=2_500).chain(1..=2_500) {
+            assert!(sharing.note(solved(key, 41), true));
+        }
+        assert_eq!(sharing.again, 2_500, "a half");
+        let at = Duration::from_millis(100);
+        assert_eq!(
+            sharing.adapt(at, 60),
+            Some(8),
+            "5,000 of 25,000 that would be half as many as may be"
+        );
+        sharing.taken.0 = 5_000;
+        assert_eq!(sharing.adapt(2 * at, 60), Some(24), "and these had not been told before");
+    }
+
+    #[test]
     fn workers_tell_hardly_anything_of_what_is_hardly_worth_it() {
         let at = |tenths: u64| Duration::from_millis(100 * tenths);
         let few = FEW_TAKEN / 10;
@@ -411,6 +436,6 @@ mod tests {
         assert_eq!(adapted(5, few), None);
         assert_eq!(adapted(6, few + 1), Some(2 * LEAST_SOLVED_FROM));
         assert_eq!(adapted(7, 20 * few), Some(42 * LEAST_SOLVED_FROM), "as many times as too many");
-        assert_eq!(adapted(8, 5 * few), None, "but of these there may be more");
+        assert_eq!(adapted(8, 20 * few), None, "but of these there may be more");
     }
 }
