@@ -91,13 +91,17 @@ impl JoinedSolve {
 
     /// The leases that are worked on; those that are called back are left to end.
     pub fn working(&self) -> Vec<u64> {
-        let working = self.held.iter().filter(|(_, held)| !held.stop.load(Ordering::Relaxed));
-        working.map(|(&lease, _)| lease).collect()
+        self.worked_on().collect()
     }
 
     /// Whether a slot works on a lease, or is about to.
     pub fn is_worked_on(&self) -> bool {
-        self.held.values().any(|held| !held.stop.load(Ordering::Relaxed))
+        self.worked_on().next().is_some()
+    }
+
+    fn worked_on(&self) -> impl Iterator<Item = u64> {
+        let working = self.held.iter().filter(|(_, held)| !held.stop.load(Ordering::Relaxed));
+        working.map(|(&lease, _)| lease)
     }
 
     /// Stops all of its searches.

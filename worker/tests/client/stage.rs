@@ -135,6 +135,12 @@ impl Talk {
         self.say(Out::Welcome(welcome(solve_id))).await;
     }
 
+    /// The same where workers tell each other whatever they solve.
+    pub async fn welcome_to_share(&mut self, solve_id: &str) {
+        self.hello().await;
+        self.say(Out::Welcome(v1::Welcome { solved_from: 1, ..welcome(solve_id) })).await;
+    }
+
     pub async fn lease(&self, lease_id: u64) {
         let leases = vec![lease(lease_id)];
         self.say(Out::Batch(v1::CoordinatorBatch { leases, ..Default::default() })).await;

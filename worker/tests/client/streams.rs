@@ -74,8 +74,7 @@ async fn a_worker_gets_ready_before_it_has_anything_to_do() {
 async fn what_is_solved_is_told_while_the_search_goes_on() {
     let mut stage = Stage::new(1);
     let mut talk = stage.talk().await;
-    talk.hello().await;
-    talk.say(Out::Welcome(v1::Welcome { solved_from: 1, ..welcome("a") })).await;
+    talk.welcome_to_share("a").await;
     talk.lease(5).await;
     assert_eq!(stage.begun.recv().await, Some(5));
     for key in 1..=2 {
@@ -91,8 +90,7 @@ async fn what_is_solved_is_told_while_the_search_goes_on() {
 async fn who_is_told_something_answers_with_what_it_has_solved() {
     let mut stage = Stage::new(1);
     let mut talk = stage.talk().await;
-    talk.hello().await;
-    talk.say(Out::Welcome(v1::Welcome { solved_from: 1, ..welcome("a") })).await;
+    talk.welcome_to_share("a").await;
     // Nothing is searched, so that nothing is told without being asked for.
     stage.solved.lock().unwrap().push(solved(1));
     let others = packed_parts(&[solved(2)]);

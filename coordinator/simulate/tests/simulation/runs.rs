@@ -328,9 +328,8 @@ fn adversaries(seeds: u64, confirm: Confirm, share: bool) {
         assert!(found_out as u64 > least, "{found_out}");
         let mut natures = ADVERSARIES.to_vec();
         natures.extend(WHERE_SHARED.iter().filter(|_| share));
-        // Some of them need a restart, and then somebody who asks.
         let silent =
-            natures.iter().find(|nature| lies.get(nature).is_none_or(|&n| n < seeds / 500));
+            natures.iter().find(|nature| lies.get(nature).is_none_or(|&n| n < seeds / 200));
         assert_eq!(silent, None, "each kind has lied: {lies:?}");
         assert!(!share || ended_sharing > seeds / 10, "{ended_sharing}");
     }
