@@ -82,6 +82,9 @@ impl fmt::Display for Effort {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EffortSum {
     total: u64,
+    /// The largest number, and how many are not zero.
+    largest: u32,
+    terms: u32,
     infinite: bool,
 }
 
@@ -90,6 +93,8 @@ impl EffortSum {
     #[inline]
     pub fn add(&mut self, effort: Effort) {
         self.total += u64::from(effort.0);
+        self.largest = self.largest.max(effort.0);
+        self.terms += u32::from(!effort.is_zero());
         self.infinite |= effort.is_infinite();
     }
 
@@ -97,6 +102,21 @@ impl EffortSum {
     #[inline]
     pub fn total(self) -> Effort {
         if self.infinite { Effort::INFINITY } else { Effort::finite(self.total) }
+    }
+
+    /// The effort for all of them where a part of it is the same, because the positions below brothers are in part the
+    /// same: the largest number and half of the rest, but at least one for each number more. In between the sum, which
+    /// counts twice what is below two brothers, and the weak proof number, the largest and one for each number more
+    /// (Ueda, Hashimoto, Hashimoto and Iida, "Weak proof-number search", 2008).
+    #[inline]
+    pub fn overlapping(self) -> Effort {
+        if self.infinite {
+            return Effort::INFINITY;
+        }
+        let largest = u64::from(self.largest);
+        let rest = self.total - largest;
+        let one_each = u64::from(self.terms.saturating_sub(1));
+        Effort::finite(largest + (rest / 2).max(one_each))
     }
 }
 
@@ -189,6 +209,23 @@ mod tests {
             prop_assert_eq!(sum.total().is_infinite(), bits.contains(&u32::MAX));
             let folded = bits.iter().map(|&b| Effort::from_bits(b)).fold(Effort::ZERO, Effort::plus);
             prop_assert_eq!(sum.total(), folded);
+            prop_assert_eq!(sum.overlapping().is_infinite(), folded.is_infinite());
+            prop_assert_eq!(sum.overlapping().is_zero(), folded.is_zero());
+            prop_assert!(sum.overlapping() <= folded);
+        }
+
+        #[test]
+        fn what_brothers_have_in_common_counts_by_half(
+            bits in prop::collection::vec(0_u32..1_000, 1..40)
+        ) {
+            let mut sum = EffortSum::default();
+            bits.iter().for_each(|&b| sum.add(Effort::from_bits(b)));
+            let largest = bits.iter().copied().max().unwrap_or(0);
+            let rest = bits.iter().sum::<u32>() - largest;
+            let open = bits.iter().filter(|&&b| b > 0).count() as u32;
+            let overlapping = sum.overlapping().to_bits();
+            prop_assert!(overlapping >= largest + rest / 2 && overlapping >= open);
+            prop_assert!(overlapping == largest + rest / 2 || overlapping == largest + open - 1);
         }
     }
 }

@@ -163,6 +163,12 @@ impl PairOfChildren {
     pub fn pair(self) -> EffortPair {
         pair_of(self.player, self.least, self.sum.total())
     }
+
+    /// The same where the positions below brothers are in part the same ([`EffortSum::overlapping`]).
+    #[inline]
+    pub fn overlapping_pair(self) -> EffortPair {
+        pair_of(self.player, self.least, self.sum.overlapping())
+    }
 }
 
 /// The number that `player` minimises when choosing a child, and the other one.

@@ -9,6 +9,10 @@
 //! One deviation: a node looks its children up once, when it is entered, and then keeps their
 //! numbers while it is on the way (see [`depth_first`](crate::depth_first)). In a table that
 //! forgets, the appendix' look-up in every round would never end.
+//!
+//! With the game's knowledge, so not for the papers' figures, a number that sums the children's leaves out a part of
+//! what these have in common (`Setting::overlapping`): in games where many ways lead to a position, a
+//! sum counts most of it more than once.
 
 use std::ops::ControlFlow;
 

@@ -43,7 +43,8 @@ pub struct SearchSettings {
     /// The epsilon of df-pn's 1 + epsilon rule.
     pub epsilon: f64,
     /// Whether the search asks the game for more than its rules: bounds without search, relevant
-    /// moves, forced moves. The values are the same either way; the papers' figures are without.
+    /// moves, forced moves. With it PDS also counts by half what all children but one take, as the positions below
+    /// brothers are in part the same. The values are the same either way; the papers' figures are without.
     pub knowledge: bool,
 }
 
@@ -191,6 +192,7 @@ fn search_once<G: Game>(
         delayed,
         knowledge: settings.knowledge,
         ranked: settings.algorithm == Algorithm::DfPn,
+        overlapping: settings.algorithm == Algorithm::Pds && settings.knowledge,
     };
     match (settings.algorithm, question) {
         (Algorithm::DfPn, Question::Threshold(threshold)) => {

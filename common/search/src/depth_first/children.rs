@@ -24,6 +24,8 @@ pub(crate) struct Setting<'a, G: Game> {
     pub knowledge: bool,
     /// Whether a child starts with more effort for each sibling that promises more.
     pub ranked: bool,
+    /// Whether what the positions below brothers have in common is left out of the effort for all of them.
+    pub overlapping: bool,
 }
 
 impl<G: Game> Setting<'_, G> {

@@ -48,7 +48,7 @@ impl Estimate for Numbers {
 pub(crate) struct OfChildren {
     /// The least effort of the player to move: proof numbers for Max, disproof numbers for Min.
     pub own: Effort,
-    /// The summed effort of the other player.
+    /// The effort of the other player for all of them.
     pub other: Effort,
     /// The child with the least `own`, the first among equals.
     pub best: usize,
@@ -154,7 +154,8 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
             }
         }
         // A child that is won may have cut the others off; they would only add to the infinity.
-        OfChildren { own: least, other: sum.total(), best, second }
+        let other = if self.setting.overlapping { sum.overlapping() } else { sum.total() };
+        OfChildren { own: least, other, best, second }
     }
 
     /// Sets the numbers of a child that was searched otherwise than by entering it, with `spent`
