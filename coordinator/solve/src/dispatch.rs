@@ -142,7 +142,7 @@ impl Dispatch {
                 return Some((selected, worker, choice));
             }
         }
-        let choice = portfolio.choose(self.scheduler.slots());
+        let choice = portfolio.choose();
         let (selected, worker) = match choice.descent {
             Descent::BestFirst => self.pair_off(tree)?,
             Descent::DepthFirst => self.go_on_depth_first(tree, next)?,
