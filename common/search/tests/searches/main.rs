@@ -4,6 +4,7 @@
 mod last_moves;
 mod many_outcomes;
 mod mirror_images;
+mod overlapping;
 mod proposition_3;
 mod resuming;
 mod strategies;

@@ -1,0 +1,50 @@
+//! What PDS makes of the effort numbers of children that all have to be met: their sum, as in its paper; with the
+//! game's knowledge less, because brothers have positions in common.
+
+use jlpns_games::connect4::Connect4;
+use jlpns_games::{Game, Threshold};
+use jlpns_search::search::{SearchSettings, search};
+use jlpns_search::{Algorithm, EffortPair, Question, TranspositionTable};
+
+/// The disproof number of the empty 6x5 board after so many nodes, and those of its children.
+fn disproof_numbers(algorithm: Algorithm, knowledge: bool, nodes: u64) -> (u64, Vec<u64>) {
+    let game = Connect4::<u64>::new(6, 5).expect("a board");
+    let question = Question::Threshold(Threshold(2));
+    let settings = SearchSettings {
+        algorithm,
+        knowledge,
+        max_nodes: Some(nodes),
+        ..SearchSettings::default()
+    };
+    let table = TranspositionTable::with_bytes(8 << 20).expect("a table");
+    let end = search(&game, &mut game.start(), question, &settings, &table, &mut ());
+    let disproof = |efforts: &[EffortPair]| u64::from(efforts[0].disproof.to_bits());
+    let children = end.findings.children.iter().map(|child| disproof(&child.efforts)).collect();
+    (disproof(&end.findings.efforts), children)
+}
+
+#[test]
+fn without_knowledge_it_is_the_sum() {
+    for nodes in [10, 1_000, 20_000] {
+        let (disproof, children) = disproof_numbers(Algorithm::Pds, false, nodes);
+        assert_eq!(disproof, children.iter().sum(), "{children:?}");
+    }
+}
+
+#[test]
+fn with_knowledge_all_but_the_largest_count_by_half() {
+    for nodes in [1_000, 20_000] {
+        let (disproof, children) = disproof_numbers(Algorithm::Pds, true, nodes);
+        let largest = children.iter().max().expect("it has children");
+        let rest = children.iter().sum::<u64>() - largest;
+        let open = children.iter().filter(|&&number| number > 0).count() as u64;
+        assert_eq!(disproof, largest + (rest / 2).max(open - 1), "{children:?}");
+        assert!(disproof < children.iter().sum(), "{children:?}");
+    }
+}
+
+#[test]
+fn dfpn_adds_them_up_with_knowledge_too() {
+    let (disproof, children) = disproof_numbers(Algorithm::DfPn, true, 20_000);
+    assert_eq!(disproof, children.iter().sum(), "{children:?}");
+}
