@@ -161,13 +161,13 @@ impl PairOfChildren {
     /// The node's pair: the least of the numbers that its player wants, and the sum of the others.
     #[inline]
     pub fn pair(self) -> EffortPair {
-        pair_of(self.player, self.least, self.sum.total())
+        self.pair_with(EffortSum::total)
     }
 
-    /// The same where the positions below brothers are in part the same ([`EffortSum::overlapping`]).
+    /// The same, with what `for_all` makes of the other numbers instead of their sum.
     #[inline]
-    pub fn overlapping_pair(self) -> EffortPair {
-        pair_of(self.player, self.least, self.sum.overlapping())
+    pub fn pair_with(self, for_all: impl FnOnce(EffortSum) -> Effort) -> EffortPair {
+        pair_of(self.player, self.least, for_all(self.sum))
     }
 }
 

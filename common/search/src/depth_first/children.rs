@@ -3,9 +3,10 @@
 
 use jlpns_games::{Bounds, Game, Move, MoveList, Player, Survey, Threshold};
 
+use crate::effort::EffortSum;
 use crate::efforts::{Evaluation, One};
 use crate::table::Known;
-use crate::{EffortPair, Initialisation, Question, TranspositionTable};
+use crate::{Effort, EffortPair, Initialisation, Question, TranspositionTable};
 
 /// What stays the same during a search for one threshold.
 pub(crate) struct Setting<'a, G: Game> {
@@ -63,6 +64,12 @@ impl<G: Game> Setting<'_, G> {
     #[inline]
     pub fn look_up(&self, key: u128) -> Option<Known> {
         self.table.get(key, self.threshold)
+    }
+
+    /// The effort for all children together, whose numbers were added to `sum`.
+    #[inline]
+    pub fn for_all(&self, sum: EffortSum) -> Effort {
+        if self.overlapping { sum.overlapping() } else { sum.total() }
     }
 
     /// The numbers that a new position starts with.

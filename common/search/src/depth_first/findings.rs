@@ -24,8 +24,7 @@ impl<G: Game, E: Estimate, N> Path<'_, G, E, N> {
                     _ => child.estimate.pair(),
                 });
             }
-            let is_overlapping = self.setting.overlapping;
-            root = Some(if is_overlapping { pair.overlapping_pair() } else { pair.pair() });
+            root = Some(pair.pair_with(|sum| self.setting.for_all(sum)));
             end = frame.first;
         }
         let end = self.frames.get(1).map_or(self.children.len(), |frame| frame.first);

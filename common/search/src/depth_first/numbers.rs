@@ -154,8 +154,7 @@ impl<'a, G: Game, N> Path<'a, G, Numbers, N> {
             }
         }
         // A child that is won may have cut the others off; they would only add to the infinity.
-        let other = if self.setting.overlapping { sum.overlapping() } else { sum.total() };
-        OfChildren { own: least, other, best, second }
+        OfChildren { own: least, other: self.setting.for_all(sum), best, second }
     }
 
     /// Sets the numbers of a child that was searched otherwise than by entering it, with `spent`
