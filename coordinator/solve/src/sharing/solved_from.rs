@@ -117,8 +117,9 @@ fn worth_telling(rate: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Searches so fast that positions of `FIRST` or of 60 nodes are worth telling.
+    /// With this rate positions are worth telling from `FIRST` nodes on.
     const UNKNOWN: u64 = 0;
+    /// With this one from 60 nodes on.
     const SLOW: u64 = 600_000;
 
     fn tenths(tenths: u64) -> Duration {
@@ -174,6 +175,7 @@ mod tests {
         for count in 0..5_000 {
             solved_from.note(count >= 2_500);
         }
+        assert_eq!(solved_from.again, 2_500, "a half");
         assert_eq!(
             solved_from.adapt(tenths(1), SLOW),
             Some(8),
