@@ -114,7 +114,7 @@ impl Solve {
     /// Decides what becomes of a job whose lease was lost.
     fn note_loss(&mut self, id: LeaseId, lease: Lease, holder: &Holder, now: Duration) {
         let node = match lease.purpose {
-            Purpose::Recheck(number) => return self.recheck_lost(number, id),
+            Purpose::Recheck(number) => return self.recheck_lost(number, id, holder.gives_back),
             Purpose::Frontier(node) => node,
         };
         let dispatch = &mut self.dispatch;

@@ -230,3 +230,25 @@ fn a_machine_that_cannot_prove_what_it_says_does_not_stop_the_solve() {
         assert!(asked <= 2, "it was asked {asked} times");
     }
 }
+
+/// Machines whose owners come back to them have not failed at a proof; but whoever only ever pauses is not waited for.
+#[test]
+fn a_proof_that_is_given_back_with_a_pause_is_asked_for_again_but_not_for_ever() {
+    for times in [5, 8] {
+        let mut cluster = to_be_proved();
+        cluster.join(1);
+        for _ in 0..times {
+            let Held { worker, lease, ref job } = cluster.held[0];
+            assert!(job.prove && cluster.own_searches.is_empty(), "a machine is there");
+            let readiness = Readiness::Paused("somebody is here".to_owned());
+            cluster.send(Event::Readiness { worker, readiness }).unwrap();
+            cluster.held.remove(0);
+            cluster.send(Event::Declined { worker, lease }).unwrap();
+            cluster.send(Event::Readiness { worker, readiness: Readiness::Ready }).unwrap();
+        }
+        let by_workers = cluster.held.iter().filter(|held| held.job.prove).count();
+        let by_itself = cluster.own_searches.len();
+        let expected = if times < 8 { (1, 0) } else { (0, 1) };
+        assert_eq!((by_workers, by_itself), expected, "after {times} times");
+    }
+}
