@@ -3,12 +3,14 @@
 //! Events come in from the workers' streams through one channel, in order; what the solve wants
 //! done goes out to the streams. The clock is read here and nowhere below.
 
+mod connections;
 mod declines;
 mod handle;
 mod messages;
 mod names;
 mod outbox;
 mod own_searches;
+mod sent;
 
 use std::collections::BTreeMap;
 use std::future::{Future, pending};
@@ -21,15 +23,13 @@ use handle::ToldEnd;
 pub(crate) use handle::{DriverCommand, MESSAGES, Outbound, WorkerStream};
 pub use handle::{DriverGone, DriverHandle};
 use jlpns_journal::WriterEvent;
-use jlpns_proto::v1::coordinator_message::Kind;
-use jlpns_proto::{PROTOCOL_VERSION, v1};
 use jlpns_solve::belief::Confirm;
 use jlpns_solve::{
-    Action, Event, LeaseId, Record, Refusal, Solve, SolveSettings, SolveStatus, Tidings, WorkerId,
-    WorkerInfo, value_in_words,
+    Event, Record, Refusal, Solve, SolveSettings, SolveStatus, Tidings, WorkerId, WorkerInfo,
+    value_in_words,
 };
+use messages::post;
 pub(crate) use messages::{denied, over, says_quarantined, stopped};
-use messages::{millis, post, split};
 use names::Names;
 use outbox::Outbox;
 use own_searches::OwnSearches;
@@ -357,184 +357,12 @@ impl Driver {
         }
     }
 
-    fn join(&mut self, worker: WorkerId, info: WorkerInfo, connection: WorkerStream) {
-        let heartbeat = self.config.heartbeat_interval.as_millis();
-        let welcome = v1::Welcome {
-            protocol_version: PROTOCOL_VERSION,
-            solve_id: self.config.solve_id.clone(),
-            spec: self.config.spec.clone(),
-            heartbeat_interval_ms: u32::try_from(heartbeat).unwrap_or(u32::MAX),
-            build: jlpns_proto::BUILD.to_owned(),
-            solved_from: self.solve.solved_from(),
-            kept: self.recorder.is_some(),
-            ..Default::default()
-        };
-        // The solve may not want it, and says so before there is a welcome.
-        if let Err(refusal) =
-            self.solve.handle(Event::Joined { worker, info: info.clone() }, self.began.elapsed())
-        {
-            warn!("{refusal}");
-            // A worker that does not read it has gone already.
-            let _ = connection.outbound.try_send(Err(denied(&refusal)));
-            return;
-        }
-        if !post(&connection, Kind::Welcome(welcome)) {
-            self.tell(Event::Left { worker });
-            return;
-        }
-        let others = self.connections.values().map(|(other, _)| other);
-        if self.names.is_news(&info, others) {
-            warn!(
-                "two workers have the name '{name}': what is ordered for one of them goes to both, and \
-                 the log cannot tell them apart; start each with a --name of its own",
-                name = info.name
-            );
-        }
-        self.connections.insert(worker, (info.clone(), connection));
-        let slots: u64 = self.connections.values().map(|(info, _)| u64::from(info.slots)).sum();
-        let workers = self.connections.len();
-        // A worker of a queue gets its slots from there, and has been told of there.
-        if info.slots > 0 {
-            let (name, own) = (&info.name, info.slots);
-            info!(
-                "{worker} ({name}) joined with {own} slots; now {workers} workers with {slots} slots"
-            );
-        }
-    }
-
-    fn leave(&mut self, worker: WorkerId, why: &str) {
-        let Some((info, _)) = self.connections.remove(&worker) else { return };
-        self.outbox.forget(worker);
-        if info.slots > 0 {
-            info!("{worker} ({}) left: {why}; {} workers stay", info.name, self.connections.len());
-        }
-        self.tell(Event::Left { worker });
-        if self.connections.is_empty() {
-            self.idle_notice = Instant::now();
-        }
-    }
-
-    fn batch(&mut self, worker: WorkerId, events: Vec<Event>, declines: Vec<(LeaseId, String)>) {
-        let Some((info, _)) = self.connections.get(&worker) else { return };
-        let is_report = |event: &Event| matches!(event, Event::Reported { .. });
-        let only_reports = declines.is_empty() && events.iter().all(is_report);
-        for (lease, reason) in declines {
-            // What was called back or is handed back is nobody's trouble.
-            let is_trouble = self.solve.is_to_work_on(worker, lease);
-            if is_trouble && self.declines.is_news(&info.name, &reason) {
-                info!(
-                    "{worker} ({}) declined {lease}: {reason}; further ones for the same reason are not told",
-                    info.name
-                );
-            } else {
-                debug!("{worker} ({}) declined {lease}: {reason}", info.name);
-            }
-            let event = Event::Declined { worker, lease };
-            // The solve refuses no decline.
-            let _ = self.solve.handle(event, self.began.elapsed());
-        }
-        events.into_iter().for_each(|event| self.tell(event));
-        // The acknowledgements of a worker that only reports go with its next leases, or with the
-        // answer to its next heartbeat if it gets none; a worker without leases sends no heartbeats.
-        if !only_reports || !self.solve.is_working(worker) {
-            self.outbox.release(worker);
-        }
-    }
-
     fn tell(&mut self, event: Event) {
         // The solve counts what it refuses.
         match self.solve.handle(event, self.began.elapsed()) {
             Ok(()) => {}
             Err(refusal @ Refusal::Duplicate(_)) => debug!("{refusal}"),
             Err(refusal) => warn!("{refusal}"),
-        }
-    }
-
-    /// Sends what the solve wants done. A worker that cannot be reached leaves, which may bring
-    /// new actions; each round has a worker less, so it ends.
-    fn flush(&mut self) {
-        loop {
-            for action in self.solve.take_actions() {
-                self.sort(action);
-            }
-            let records = std::mem::take(&mut self.records);
-            if let Some(recorder) = self.recorder.as_mut().filter(|_| !records.is_empty()) {
-                recorder.record(records, self.solve.mean_search());
-            }
-            let mut unreachable = Vec::new();
-            for (worker, batch) in self.outbox.take(|worker| self.solve.is_working(worker)) {
-                let Some((_, connection)) = self.connections.get(&worker) else { continue };
-                if !split(batch).into_iter().all(|batch| post(connection, Kind::Batch(batch))) {
-                    unreachable.push(worker);
-                }
-            }
-            if unreachable.is_empty() {
-                return;
-            }
-            for worker in unreachable {
-                self.leave(worker, "it does not read what it is sent");
-            }
-        }
-    }
-
-    fn sort(&mut self, action: Action) {
-        match action {
-            Action::Lease { worker, lease, job, deadline, report_interval, seal } => {
-                debug!("{lease} to {worker}: {job:?}");
-                self.outbox.of(worker).leases.push(v1::Lease {
-                    lease_id: lease.0,
-                    job: Some(v1::Job::from(&job)),
-                    deadline_ms: millis(deadline),
-                    report_interval_ms: millis(report_interval),
-                    seal,
-                });
-            }
-            Action::Cancel { worker, lease } => {
-                debug!("{lease} of {worker} is called back");
-                self.outbox.of(worker).cancels.push(lease.0);
-            }
-            Action::Tell { worker, solved } => {
-                self.outbox.tell(worker, solved);
-            }
-            Action::KeepSolved { worker, work } => {
-                self.outbox.of(worker).solved_from = Some(work);
-            }
-            Action::EndSharing { worker } => {
-                let batch = self.outbox.of(worker);
-                batch.solved.clear();
-                batch.solved_from = None;
-                batch.sharing_over = true;
-            }
-            Action::Acknowledge { worker, lease } => {
-                self.outbox.acknowledge(worker, lease);
-            }
-            Action::Dismiss { worker, refused } => {
-                let Some((info, connection)) = self.connections.remove(&worker) else { return };
-                self.outbox.forget(worker);
-                match refused {
-                    Some(refusal) => {
-                        let _ = connection.outbound.try_send(Err(denied(&refusal)));
-                        info!("{worker} ({}) is dismissed: {refusal}", info.name);
-                    }
-                    None => info!("{worker} ({}) has connected anew", info.name),
-                }
-            }
-            Action::Record { number, record } => self.records.push((number, record)),
-            Action::Snapshot(snapshot) => {
-                if let Some(recorder) = &self.recorder {
-                    recorder.snapshot(snapshot);
-                }
-            }
-            Action::Search { number, job } => self.own_searches.begin(number, job),
-            Action::Notify(notice) => warn!("{notice}"),
-            Action::Tidings(news) => {
-                if let Some(tidings) = &self.tidings {
-                    // Who has asked for a position may have gone.
-                    let _ = tidings.send(news);
-                }
-            }
-            // The end is told once the loop has seen the answer.
-            Action::Over => {}
         }
     }
 }
