@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jlpns_search::{Findings, Job};
 
-use super::belief::MachineId;
+use super::belief::{MachineId, NoResult, Rechecker};
 use super::losses::{self, Verdict};
 use super::out::Out;
 use super::scheduler::{Lease, Purpose, TakenBack, Worker};
@@ -114,7 +114,11 @@ impl Solve {
     /// Decides what becomes of a job whose lease was lost.
     fn note_loss(&mut self, id: LeaseId, lease: Lease, holder: &Holder, now: Duration) {
         let node = match lease.purpose {
-            Purpose::Recheck(number) => return self.recheck_lost(number, id, holder.gives_back),
+            // Whoever takes no leases has not tried. It is counted still, as whoever pauses over and over may not want to.
+            Purpose::Recheck(number) if holder.gives_back => {
+                return self.recheck_ended(number, Rechecker::Lease(id), NoResult::Lost);
+            }
+            Purpose::Recheck(number) => return self.recheck_lost(number, id),
             Purpose::Frontier(node) => node,
         };
         let dispatch = &mut self.dispatch;

@@ -101,11 +101,10 @@ impl Solve {
         self.record(Record::Report(report));
     }
 
-    /// A lease on a recheck has ended without a result of its own; whether it was given back by a worker that takes none
-    /// at present.
-    pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId, gave_back: bool) {
-        // Whoever is to prove something may be unable to. Whoever pauses over and over may not want to, but has not tried.
-        let failed = self.belief.needs_proof(number) && !gave_back;
+    /// A lease on a recheck has ended without a result of its own.
+    pub(super) fn recheck_lost(&mut self, number: u64, lease: LeaseId) {
+        // Whoever is to prove something may be unable to.
+        let failed = self.belief.needs_proof(number);
         let end = if failed { NoResult::Failed } else { NoResult::Lost };
         self.recheck_ended(number, Rechecker::Lease(lease), end);
     }

@@ -173,7 +173,7 @@ impl Solve {
             Some(Purpose::Frontier(node)) => {
                 self.dispatch.end_without_report(id, node, &mut *self.tree);
             }
-            Some(Purpose::Recheck(number)) => self.recheck_lost(number, id, false),
+            Some(Purpose::Recheck(number)) => self.recheck_lost(number, id),
             None => {}
         }
     }

@@ -110,12 +110,7 @@ impl Scheduler {
         }
     }
 
-    pub(super) fn change_lease(
-        &mut self,
-        id: WorkerId,
-        lease_id: LeaseId,
-        change: impl FnOnce(&mut Lease),
-    ) {
+    fn change_lease(&mut self, id: WorkerId, lease_id: LeaseId, change: impl FnOnce(&mut Lease)) {
         let Some(lease) = self.leases.get_mut(&lease_id).filter(|l| l.worker == id) else { return };
         self.deadlines.remove(&(lease.deadline(), lease_id));
         change(lease);
@@ -239,13 +234,13 @@ impl Scheduler {
     }
 
     /// The slot of a lease that was stuck has said something.
-    pub(super) fn unstick(&mut self, lease_id: LeaseId, id: WorkerId) {
+    fn unstick(&mut self, lease_id: LeaseId, id: WorkerId) {
         if self.stuck.remove(&lease_id) {
             self.change(id, |worker| worker.stuck = worker.stuck.saturating_sub(1));
         }
     }
 
-    pub(super) fn remove(&mut self, lease_id: LeaseId) -> Option<Lease> {
+    fn remove(&mut self, lease_id: LeaseId) -> Option<Lease> {
         let lease = *self.leases.remove(&lease_id)?;
         self.deadlines.remove(&(lease.deadline(), lease_id));
         self.held_by.remove(&(lease.worker, lease_id));
