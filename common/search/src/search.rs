@@ -144,6 +144,7 @@ pub fn search<'a, G: Game>(
     let tables = tables.into();
     match (question, settings.algorithm) {
         (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
+            game.scale(),
             bounds,
             settings.max_nodes,
             observer,

@@ -19,28 +19,41 @@
 //! Where neither helps, the follower may still be sure of a draw (`lines_left`).
 //!
 //! The follower's threats at cells that the follower gets cut their columns off: the game never
-//! goes on above them. More generally, a line of the leader's does not count that can only be
+//! goes on above them, and so ends the sooner. More generally, a line of the leader's does not count that can only be
 //! completed after one of the follower's (`aftereven`).
 
+use crate::Bounds;
 use crate::connect4::aftereven::Follower;
 use crate::connect4::threats::lowest;
-use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones};
-use crate::{Bounds, Outcome};
+use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, Stones};
+
+/// The best that the player to move can still reach, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Most {
+    /// Anything.
+    Win,
+    Draw,
+    /// Nothing but a loss, in a game at whose end so many cells are empty at the least.
+    Loss {
+        left: u32,
+    },
+}
 
 impl<B: Bitboard> Connect4<B> {
     /// The best that the player to move can still reach, as far as the follow-up rule can tell and
     /// the leader's relevancy bounds ask; there must be no line on the board yet, nor one that the
-    /// player to move can make at once.
+    /// player to move can make at once. A loss in a game that leaves so many cells empty is of interest only if `counts`.
     #[inline(always)]
     pub(super) fn most_for_leader(
         &self,
         position: Stones<B>,
         follower_threats: B,
         relevant: Bounds,
+        counts: impl Fn(u32) -> bool,
         up: usize,
-    ) -> Outcome {
+    ) -> Most {
         if !self.rules.follow_up {
-            return MOVER_WINS;
+            return Most::Win;
         }
         let Stones { mover: leader, all, .. } = position;
         let empty = self.full ^ all;
@@ -54,14 +67,16 @@ impl<B: Bitboard> Connect4<B> {
         let follower =
             Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
         if odd.count_ones().is_multiple_of(2) {
+            let left = left_empty(empty, winning);
             let loses = relevant.lower == MOVER_LOSES
                 && self.rules.wins_by_follow_up
+                && counts(left)
                 && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
             if !(loses || relevant.upper > MOVER_DRAWS) {
-                return MOVER_WINS;
+                return Most::Win;
             }
             match self.pairs_break_all(leader | reachable, odd, follower, up) {
-                None => MOVER_WINS,
+                None => Most::Win,
                 // Cells that are given up may have been some of the follower's line.
                 Some(given_up)
                     if loses
@@ -69,36 +84,39 @@ impl<B: Bitboard> Connect4<B> {
                             || !winning.is_zero()
                             || self.has_four(follower.stones | (followed & !given_up), up)) =>
                 {
-                    MOVER_LOSES
+                    Most::Loss { left }
                 }
-                Some(_) => MOVER_DRAWS,
+                Some(_) => Most::Draw,
             }
         } else if self.rules.odd_threat
-            && self.loses_to_threat_in_odd_column(leader | reachable, follower, odd, up)
+            && let Some(left) =
+                self.loses_to_threat_in_odd_column(leader | reachable, follower, odd, counts, up)
         {
-            MOVER_LOSES
+            Most::Loss { left }
         } else if relevant.upper > MOVER_DRAWS
             && self.rules.lines_left
             && !self.has_line_left(leader, empty, up)
         {
-            MOVER_DRAWS
+            Most::Draw
         } else {
-            MOVER_WINS
+            Most::Win
         }
     }
 
-    /// Whether a threat of the follower's decides, where the number of odd columns is odd.
+    /// Whether a threat of the follower's decides, where the number of odd columns is odd: then how many cells the game
+    /// leaves empty at the least, of those numbers that count.
     #[inline(always)]
     fn loses_to_threat_in_odd_column(
         &self,
         reachable: B,
         follower: Follower<B>,
         odd: B,
+        counts: impl Fn(u32) -> bool,
         up: usize,
-    ) -> bool {
+    ) -> Option<u32> {
         let odd_threats = follower.threats & !self.follower_cells;
         if odd_threats.is_zero() {
-            return false;
+            return None;
         }
         let mut bottoms = odd;
         while !bottoms.is_zero() {
@@ -112,16 +130,29 @@ impl<B: Bitboard> Connect4<B> {
             let up_to_threat = column & (threats ^ (threats - B::one()));
             let led = up_to_threat & self.follower_cells;
             let gets = (follower.gets & !column) | (up_to_threat ^ led);
+            let left = left_empty(follower.empty, follower.threats & gets);
+            if !counts(left) {
+                continue;
+            }
             let follower = Follower { gets, ..follower };
             if self
                 .pairs_break_all((reachable & !column) | led, odd ^ bottom, follower, up)
                 .is_some()
             {
-                return true;
+                return Some(left);
             }
         }
-        false
+        None
     }
+}
+
+/// How many of the `empty` cells the game leaves empty at the least, if the leader makes no line and comes to play below
+/// one of the follower's `threats` at the latest when nothing else is left. Of these cells, those below and those above
+/// only two are played then: the one that ends the game, and the one below it.
+#[inline(always)]
+fn left_empty<B: Bitboard>(empty: B, threats: B) -> u32 {
+    let below = threats >> 1;
+    (from_here_up(empty, below) | below).count_ones().saturating_sub(2)
 }
 
 /// The cells of `empty` from each of `cells` up to the top of its column; where a column has

@@ -3,6 +3,7 @@
 //! Max moves on odd moves and Min on even ones, counted from 1, and the last move of a game that is not drawn is
 //! the winner's. So the move on which the game is won says who has won.
 
+use crate::connect4::follow_up::Most;
 use crate::connect4::{
     Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones, Tactics, lowest,
 };
@@ -126,21 +127,40 @@ impl<B: Bitboard> Connect4<B> {
         let result_for_mover = |outcome| last_moves.result_for(outcome, is_max);
         let (worse, better) = (result_for_mover(relevant.lower), result_for_mover(relevant.upper));
         let asked = Bounds { lower: worse.min(better), upper: worse.max(better) };
-        let most = match (asked.lower, asked.upper) {
-            // What is asked is when the mover loses, of which the follow-up rule knows nothing.
-            (MOVER_LOSES, MOVER_LOSES) => MOVER_WINS,
-            // Whoever does not win does not win in time.
-            (MOVER_WINS, _) => {
-                let asked = Bounds { lower: MOVER_DRAWS, upper: MOVER_WINS };
-                self.most_for_leader(position, opponent_threats, asked, up)
-            }
-            _ => self.most_for_leader(position, opponent_threats, asked, up),
+        let latest_loss = |left: u32| {
+            // The last move is the opponent's.
+            let last_move = last_moves.cells - left.max((last_moves.cells - played) % 2);
+            debug_assert!(last_move % 2 == played % 2, "{left} cells left after {played} moves");
+            last_moves.won_on(last_move)
         };
-        let latest_loss = last_moves.cells - (last_moves.cells - played) % 2;
+        // Where it is asked when the mover loses, and nothing else, the loss must come soon enough.
+        let counts = |left: u32| {
+            asked.upper > MOVER_LOSES
+                || if is_max {
+                    latest_loss(left) <= relevant.lower
+                } else {
+                    latest_loss(left) >= relevant.upper
+                }
+        };
+        // Whoever does not win does not win in time.
+        let asked = Bounds { lower: asked.lower.min(MOVER_DRAWS), upper: asked.upper };
+        let most_where = |least_left: u32| {
+            let counts = |left| left >= least_left && counts(left);
+            self.most_for_leader(position, opponent_threats, asked, counts, up)
+        };
+        let mut most = most_where(0);
+        if relevant.upper.0 > relevant.lower.0 + 1 {
+            // Another threat may end the game sooner.
+            while let Most::Loss { left } = most
+                && let sooner @ Most::Loss { .. } = most_where(left + 1)
+            {
+                most = sooner;
+            }
+        }
         let most = match most {
-            MOVER_LOSES => last_moves.won_on(latest_loss),
-            MOVER_DRAWS => last_moves.draw,
-            _ => soonest_win,
+            Most::Loss { left } => latest_loss(left),
+            Most::Draw => last_moves.draw,
+            Most::Win => soonest_win,
         };
         let bounds = if is_max {
             Bounds { lower: soonest_loss, upper: most }

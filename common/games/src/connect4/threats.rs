@@ -7,6 +7,7 @@
 //! - a cell right below one that completes a line of the opponent's must not be taken, because
 //!   that makes the upper one playable.
 
+use crate::connect4::follow_up::Most;
 use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones};
 use crate::{Bounds, Move, Outcome, Survey};
 
@@ -88,7 +89,12 @@ impl<B: Bitboard> Connect4<B> {
         let value = match self.tactics(position) {
             Tactics::Open { moves, opponent_threats } if !lost => {
                 let relevant = self.turned_for_min(all, relevant);
-                let upper = self.most_for_leader(position, opponent_threats, relevant, up);
+                let most = self.most_for_leader(position, opponent_threats, relevant, |_| true, up);
+                let upper = match most {
+                    Most::Win => MOVER_WINS,
+                    Most::Draw => MOVER_DRAWS,
+                    Most::Loss { .. } => MOVER_LOSES,
+                };
                 let bounds = Bounds { lower: MOVER_LOSES, upper };
                 let forced = (lowest(moves) == moves).then(|| self.move_at(moves));
                 return Survey {
