@@ -1,16 +1,14 @@
 //! The value of a position by searches for one threshold, each of which halves the outcomes that
 //! are left (GPNS paper, section 3.3, where it is called a dichotomic search).
 //!
-//! Where the outcomes tell on which move a game is won that can last no longer than a drawn one, most wins between
-//! players who make no mistakes come late. There the searches begin with the win of the first player, and go on from
-//! the latest last move, by steps that double, until halving is less than the next step.
+//! Where the outcomes tell on which move a game is won, late wins may come first (`late_first`).
 
 use std::ops::ControlFlow;
 
-use jlpns_games::outcome::Ending;
 use jlpns_games::{Bounds, Outcome, OutcomeScale, Threshold};
 
 use crate::efforts::carry_over;
+use crate::late_first::LateFirst;
 use crate::search_end::{Observer, SearchEnd, Statistics};
 use crate::{ChildFindings, EffortPair, Findings, Question};
 
@@ -27,9 +25,9 @@ pub(crate) fn search(
     let mut statistics = Statistics::default();
     let mut stopped = None;
     let mut open = bounds;
-    let draw = draw_on_the_last_move(scale);
+    let late_first = LateFirst::on(scale);
     while open.value().is_none() && stopped.is_none() {
-        let threshold = next_threshold(open, draw);
+        let threshold = late_first.map_or_else(|| middle(open), |order| order.next(open));
         let nodes_before = statistics.nodes;
         let nodes_left = max_nodes.map(|max| max.saturating_sub(nodes_before));
         let mut part = PartObserver { observer: &mut *observer, whole: &whole, threshold };
@@ -48,26 +46,9 @@ pub(crate) fn search(
     SearchEnd { findings: whole.findings, stopped, statistics }
 }
 
-/// The draw of a scale whose drawn games end on the last move that there can be, and whose wins are told apart by their
-/// last moves.
-fn draw_on_the_last_move(scale: &OutcomeScale) -> Option<Outcome> {
-    let mut outcomes = (0..=scale.best().0).map(Outcome);
-    outcomes.find(|&outcome| matches!(scale.ending(outcome), Some(Ending::Drawn(Some(_)))))
-}
-
-/// What to ask next if these outcomes are left, more than one.
-fn next_threshold(Bounds { lower, upper }: Bounds, draw: Option<Outcome>) -> Threshold {
-    let middle = lower.0 + (upper.0 - lower.0).div_ceil(2);
-    let Some(draw) = draw else { return Threshold(middle) };
-    Threshold(if lower >= draw {
-        let step = (lower.0 - draw.0).max(1);
-        middle.min(lower.0 + step)
-    } else if upper <= draw {
-        let step = (draw.0 - upper.0).max(1);
-        middle.max((upper.0 + 1).saturating_sub(step))
-    } else {
-        draw.0 + 1
-    })
+/// The threshold that halves these outcomes, of which there are more than one.
+pub(crate) fn middle(Bounds { lower, upper }: Bounds) -> Threshold {
+    Threshold(lower.0 + (upper.0 - lower.0).div_ceil(2))
 }
 
 /// What all runs have found so far. The numbers of thresholds that were not searched are those
@@ -130,74 +111,5 @@ impl Observer for PartObserver<'_> {
             whole.add(self.threshold, &findings());
             whole.findings
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use jlpns_games::Game;
-    use jlpns_games::connect4::Connect4;
-
-    use super::*;
-
-    /// The thresholds that are asked until `value` is known.
-    fn asked(bounds: Bounds, draw: Option<Outcome>, value: Outcome) -> Vec<u8> {
-        let (mut open, mut asked) = (bounds, Vec::new());
-        while open.value().is_none() {
-            let threshold = next_threshold(open, draw);
-            assert!(threshold.0 > open.lower.0 && threshold.0 <= open.upper.0, "{open:?}");
-            asked.push(threshold.0);
-            if threshold.holds(value) {
-                open.lower = Outcome(threshold.0);
-            } else {
-                open.upper = Outcome(threshold.0 - 1);
-            }
-        }
-        assert_eq!(open, Bounds::exactly(value));
-        asked
-    }
-
-    #[test]
-    fn late_wins_and_losses_are_asked_for_first() {
-        let game = Connect4::<u64>::new(7, 6).expect("a size in range").with_last_moves();
-        let (scale, all) = (game.scale(), game.scale().bounds());
-        let draw = draw_on_the_last_move(scale);
-        let asked_for = |name: &str| {
-            let value = scale.parse_goal(&format!(">={name}")).expect("an outcome").threshold();
-            let asked = asked(all, draw, Outcome(value.0));
-            let asked = asked.into_iter().map(|threshold| scale.name(Outcome(threshold)));
-            asked.collect::<Vec<_>>().join(" ")
-        };
-        assert_eq!(asked_for("win-41"), "win-41 win-39");
-        assert_eq!(asked_for("win-37"), "win-41 win-39 win-35 win-37");
-        assert_eq!(asked_for("draw"), "win-41 draw");
-        assert_eq!(asked_for("loss-42"), "win-41 draw loss-42");
-        assert_eq!(asked_for("loss-40"), "win-41 draw loss-42 loss-38 loss-40");
-    }
-
-    #[test]
-    fn every_value_is_found() {
-        for best in 1..40 {
-            for draw in [None].into_iter().chain((0..=best).map(|draw| Some(Outcome(draw)))) {
-                for (lower, upper) in (0..best).flat_map(|l| (l + 1..=best).map(move |u| (l, u))) {
-                    let bounds = Bounds { lower: Outcome(lower), upper: Outcome(upper) };
-                    for value in lower..=upper {
-                        let asked = asked(bounds, draw, Outcome(value));
-                        // No more than twice as many as by halving alone.
-                        let outcomes = u32::from(upper - lower + 1);
-                        let halvings = outcomes.next_power_of_two().ilog2() as usize;
-                        assert!(asked.len() <= 2 * halvings.max(1) + 1, "{asked:?}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn other_scales_are_halved() {
-        let plain = Connect4::<u64>::new(7, 6).expect("a size in range");
-        assert_eq!(draw_on_the_last_move(plain.scale()), None);
-        let all = Bounds { lower: Outcome(0), upper: Outcome(7) };
-        assert_eq!(asked(all, None, Outcome(5)), [4, 6, 5]);
     }
 }

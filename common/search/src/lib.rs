@@ -31,6 +31,7 @@ mod growth;
 mod halving;
 pub mod job;
 mod large_pages;
+mod late_first;
 pub mod memory;
 mod nested;
 mod pds;

@@ -67,6 +67,7 @@ use update::{Pairs, Worklist};
 use crate::effort::EffortPair;
 use crate::efforts::{Evaluation, Width, most_proving_move};
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
+use crate::late_first::LateFirst;
 
 /// How a graph is built and searched.
 #[derive(Clone, Copy, Debug)]
@@ -131,6 +132,8 @@ pub struct Graph<G: Game, W: Width> {
     /// Whether the path is that of a depth-first descent.
     path_is_depth_first: bool,
     orders: Orders<G::Key>,
+    /// The order in which the root's thresholds are worked on, if it is not by their effort.
+    late_first: Option<LateFirst>,
     /// The root's threshold that such descents stay with.
     stays_with: Option<usize>,
     /// The position at the end of the path.
@@ -167,6 +170,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let root = nodes.add(game.key(&position), game.to_move(&position), 0);
         evaluation.new_node(&game, &position, |i, pair| nodes.pairs_mut(root)[i] = pair);
         nodes.set(root, Mark::OnPath, true);
+        let late_first = settings.knowledge.then(|| LateFirst::on(game.scale())).flatten();
         Graph {
             game,
             question,
@@ -179,6 +183,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             path_moves: Vec::new(),
             path_is_depth_first: false,
             orders: Orders::new(),
+            late_first,
             stays_with: None,
             position,
             worklist: Worklist::default(),

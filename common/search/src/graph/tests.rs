@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use jlpns_games::connect4::Connect4;
 use jlpns_games::woodpush::Woodpush;
-use jlpns_games::{Bounds, Threshold};
+use jlpns_games::{Bounds, Outcome, Threshold};
 use jlpns_minimax::{self, after_choices};
 use proptest::prelude::*;
 
@@ -17,6 +17,7 @@ mod coins;
 mod depth_first;
 mod dump;
 mod full;
+mod late_first;
 mod ranks;
 
 use coins::Coins;

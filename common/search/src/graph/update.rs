@@ -6,6 +6,7 @@
 use jlpns_games::{Game, Player};
 use smallvec::SmallVec;
 
+use crate::Question;
 use crate::effort::{Effort, EffortPair};
 use crate::efforts::{PairOfChildren, ThresholdSet, Width, attracting_threshold};
 use crate::graph::change::Change;
@@ -91,17 +92,35 @@ impl Worklist {
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
-    /// The root's threshold to work on next, of those that are not locked; the attracting one if
-    /// possible, else the one with the least effort.
+    /// The root's threshold to work on next, of those that are not locked: the one that comes next where late wins come
+    /// first, the attracting one otherwise, if possible, else the one with the least effort.
     pub(super) fn open_threshold(&self) -> Option<usize> {
-        let attracting = attracting_threshold(self.nodes.player(self.root), self.root_efforts())?;
-        self.unlocked_threshold(attracting)
+        let wanted = self.latest_threshold().or_else(|| self.attracting_threshold())?;
+        self.unlocked_threshold(wanted)
+    }
+
+    fn attracting_threshold(&self) -> Option<usize> {
+        attracting_threshold(self.nodes.player(self.root), self.root_efforts())
+    }
+
+    /// The root's threshold that comes next where late wins come first, if it is open.
+    fn latest_threshold(&self) -> Option<usize> {
+        let (Some(order), Question::Value(asked)) = (self.late_first, self.question) else {
+            return None;
+        };
+        let known = self.question.bounds(self.root_efforts(), self.game.scale());
+        let open = known.intersection(asked).filter(|open| open.value().is_none())?;
+        let (first, _) = self.question.thresholds();
+        Some(usize::from(order.next(open).0 - first.0))
     }
 
     /// The same; the one that was attracting stays so while it is open and takes at most [`STAY`] times the effort.
     pub(super) fn threshold_to_stay_with(&mut self) -> Option<usize> {
+        if let Some(wanted) = self.latest_threshold() {
+            return self.unlocked_threshold(wanted);
+        }
+        let attracting = self.attracting_threshold()?;
         let root = self.root_efforts();
-        let attracting = attracting_threshold(self.nodes.player(self.root), root)?;
         let effort = |index: usize| root[index].proof.plus(root[index].disproof);
         let stays = |&before: &usize| effort(before).is_within(STAY, effort(attracting));
         let attracting = self.stays_with.filter(stays).unwrap_or(attracting);
