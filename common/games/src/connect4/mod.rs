@@ -3,7 +3,7 @@
 //! A board is two bitboards, one bit a cell, column by column from the bottom, with one bit more
 //! a column that is always empty: it keeps lines from running over into the next column.
 //!
-//! Here are the rules; what the game knows beyond them has one file an idea:
+//! Here are the rules, with the lines of four in `lines`; what the game knows beyond them has one file an idea:
 //! - `threats`: cells that complete a line, and what must be played because of them.
 //! - `potential`: how much a move promises, by the lines through its cell.
 //! - `follow_up`: what the player gets who always answers in the same column.
@@ -28,10 +28,14 @@ macro_rules! by_height {
 
 mod aftereven;
 mod follow_up;
+mod keys;
 mod last_moves;
+mod lines;
 mod lines_left;
 mod pairs;
 mod potential;
+mod rules;
+mod size;
 mod threats;
 
 #[cfg(test)]
@@ -41,8 +45,11 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use last_moves::LastMoves;
+use lines::line_starts;
 use num_traits::PrimInt;
 pub use potential::Weights;
+pub use rules::Rules;
+pub use size::SizeError;
 use threats::{Tactics, lowest};
 
 use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
@@ -68,41 +75,6 @@ pub trait Bitboard:
 }
 impl Bitboard for u64 {}
 impl Bitboard for u128 {}
-
-/// Which of the game's knowledge is used; for measuring what each piece is worth. Threats, which
-/// forced moves and the order of moves come from, are always used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// The follow-up rule, for columns that are all even.
-    pub follow_up: bool,
-    /// Pairs of odd columns in it.
-    pub pairs: bool,
-    /// Vertical pairs among them.
-    pub vertical: bool,
-    /// A threat in an odd column in it.
-    pub odd_threat: bool,
-    /// That who has no line left does not win, where it says nothing.
-    pub lines_left: bool,
-    /// Lines that come too late in it.
-    pub aftereven: bool,
-    /// That the follow-up rule can show a loss, and not only that a win is out of reach.
-    pub wins_by_follow_up: bool,
-}
-
-impl Default for Rules {
-    /// All of them.
-    fn default() -> Rules {
-        Rules {
-            follow_up: true,
-            pairs: true,
-            vertical: true,
-            odd_threat: true,
-            lines_left: true,
-            aftereven: true,
-            wins_by_follow_up: true,
-        }
-    }
-}
 
 /// The game on one size of board.
 #[derive(Clone, Debug)]
@@ -143,20 +115,6 @@ pub struct Stones<B> {
     completed_by_mover: B,
     /// The same for the opponent.
     completed_by_opponent: B,
-}
-
-/// Why a board size is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SizeError {
-    /// A side of length 0.
-    #[error("a Connect Four board needs at least one column and one row, not {0}x{1}")]
-    Empty(u32, u32),
-    /// More cells than a bitboard has.
-    #[error(
-        "a Connect Four board of {0} columns and {1} rows is too large: columns * (rows + 1) may \
-         be at most {2}"
-    )]
-    TooLarge(u32, u32, u32),
 }
 
 impl<B: Bitboard> Connect4<B> {
@@ -242,34 +200,9 @@ impl<B: Bitboard> Connect4<B> {
         (all + self.bottom_row) & self.full
     }
 
-    /// Whether four stones of `stones` are in a line; `up` is the number of bits of a column.
-    #[inline(always)]
-    fn has_four(&self, stones: B, up: usize) -> bool {
-        let upright = if up > 4 { line_starts(stones, 1) } else { B::zero() };
-        !(upright | self.lines_across(stones, up)).is_zero()
-    }
-
-    /// The first cells of the lines in `cells` that are not upright.
-    #[inline(always)]
-    fn lines_across(&self, cells: B, up: usize) -> B {
-        if self.width < 4 {
-            return B::zero();
-        }
-        let along = |step| line_starts(cells, step);
-        let level = along(up);
-        if up > 4 { level | along(up - 1) | along(up + 1) } else { level }
-    }
-
     fn max_to_move(&self, all: B) -> bool {
         all.count_ones() & 1 == 0
     }
-}
-
-/// The first cells of the lines in `cells` whose neighbours are `step` bits apart.
-#[inline(always)]
-fn line_starts<B: Bitboard>(cells: B, step: usize) -> B {
-    let pairs = cells & (cells >> step);
-    pairs & (pairs >> (2 * step))
 }
 
 impl<B: Bitboard> Stones<B> {
@@ -288,13 +221,6 @@ impl<B: Bitboard> Connect4<B> {
         one_column << (column * (self.height + 1)) as usize
     }
 
-    /// The key of a position as it stands: each column holds its stones as a number between
-    /// 2^k - 1 and 2^(k+1) - 2 for k stones, so no two positions share one.
-    #[inline]
-    fn plain_key(&self, stones: Stones<B>) -> B {
-        stones.mover + stones.all
-    }
-
     /// The stones of Max and of Min.
     fn stones_of_each(&self, position: &Stones<B>) -> (B, B) {
         let other = position.mover ^ position.all;
@@ -303,17 +229,6 @@ impl<B: Bitboard> Connect4<B> {
         } else {
             (other, position.mover)
         }
-    }
-
-    /// The key of the mirror image: the columns' fields in opposite order.
-    #[inline]
-    fn mirrored(&self, key: B) -> B {
-        let mut mirror = key & self.middle_column;
-        for &(left, distance) in &self.mirror_columns {
-            let distance = distance as usize;
-            mirror = mirror | ((key & left) << distance) | ((key >> distance) & left);
-        }
-        mirror
     }
 
     /// The position with these stones: those of the player to move, and all of them. Cell `r` of column
@@ -394,8 +309,7 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn key(&self, position: &Stones<B>) -> B {
-        let key = self.plain_key(*position);
-        key.min(self.mirrored(key))
+        self.key_of_both(*position)
     }
 
     fn move_name(&self, _position: &Stones<B>, mv: Move) -> String {

@@ -1,0 +1,36 @@
+//! Which pieces of the game's knowledge are used.
+
+/// Which of the game's knowledge is used; for measuring what each piece is worth. Threats, which
+/// forced moves and the order of moves come from, are always used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The follow-up rule, for columns that are all even.
+    pub follow_up: bool,
+    /// Pairs of odd columns in it.
+    pub pairs: bool,
+    /// Vertical pairs among them.
+    pub vertical: bool,
+    /// A threat in an odd column in it.
+    pub odd_threat: bool,
+    /// That who has no line left does not win, where it says nothing.
+    pub lines_left: bool,
+    /// Lines that come too late in it.
+    pub aftereven: bool,
+    /// That the follow-up rule can show a loss, and not only that a win is out of reach.
+    pub wins_by_follow_up: bool,
+}
+
+impl Default for Rules {
+    /// All of them.
+    fn default() -> Rules {
+        Rules {
+            follow_up: true,
+            pairs: true,
+            vertical: true,
+            odd_threat: true,
+            lines_left: true,
+            aftereven: true,
+            wins_by_follow_up: true,
+        }
+    }
+}
