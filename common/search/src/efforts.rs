@@ -257,7 +257,17 @@ pub(crate) fn most_proving_move(
     node: &[EffortPair],
     children: &[ChildFindings],
 ) -> Option<Move> {
-    let threshold = attracting_threshold(player, node).or_else(|| match player {
+    most_proving_move_for(attracting_threshold(player, node), player, node, children)
+}
+
+/// The same for another threshold than the attracting one; `None` if all are solved.
+pub(crate) fn most_proving_move_for(
+    threshold: Option<usize>,
+    player: Player,
+    node: &[EffortPair],
+    children: &[ChildFindings],
+) -> Option<Move> {
+    let threshold = threshold.or_else(|| match player {
         Player::Max => node.iter().rposition(|pair| pair.proof.is_zero()),
         Player::Min => node.iter().position(|pair| pair.disproof.is_zero()),
     })?;

@@ -1,22 +1,22 @@
 //! The value of a position by searches for one threshold, each of which halves the outcomes that
 //! are left (GPNS paper, section 3.3, where it is called a dichotomic search).
 //!
-//! Where the outcomes tell on which move a game is won, late wins may come first (`late_first`).
+//! Where the outcomes tell on which move a game is won, a search with knowledge asks for late wins first (`late_first`).
 
 use std::ops::ControlFlow;
 
-use jlpns_games::{Bounds, Outcome, OutcomeScale, Threshold};
+use jlpns_games::{Bounds, Outcome, Threshold};
 
 use crate::efforts::carry_over;
 use crate::late_first::LateFirst;
 use crate::search_end::{Observer, SearchEnd, Statistics};
 use crate::{ChildFindings, EffortPair, Findings, Question};
 
-/// Finds the value on `scale` as far as it lies within `bounds`. `run` searches for one threshold, creating
-/// at most so many nodes.
+/// Finds the value as far as it lies within `bounds`, in this order if there is one. `run` searches for one threshold,
+/// creating at most so many nodes.
 pub(crate) fn search(
-    scale: &OutcomeScale,
     bounds: Bounds,
+    late_first: Option<LateFirst>,
     max_nodes: Option<u64>,
     observer: &mut dyn Observer,
     mut run: impl FnMut(Threshold, Option<u64>, &mut dyn Observer) -> SearchEnd,
@@ -25,7 +25,6 @@ pub(crate) fn search(
     let mut statistics = Statistics::default();
     let mut stopped = None;
     let mut open = bounds;
-    let late_first = LateFirst::on(scale);
     while open.value().is_none() && stopped.is_none() {
         let threshold = late_first.map_or_else(|| middle(open), |order| order.next(open));
         let nodes_before = statistics.nodes;

@@ -31,7 +31,7 @@ impl LateFirst {
         let (draw, middle) = (self.draw.0, middle(open).0);
         Threshold(if lower.0 >= draw {
             let step = (lower.0 - draw).max(1);
-            middle.min(lower.0 + step)
+            middle.min(lower.0.saturating_add(step))
         } else if upper.0 <= draw {
             let step = (draw - upper.0).max(1);
             middle.max((upper.0 + 1).saturating_sub(step))
@@ -81,6 +81,15 @@ mod tests {
         assert_eq!(asked_for("draw"), "win-41 draw");
         assert_eq!(asked_for("loss-42"), "win-41 draw loss-42");
         assert_eq!(asked_for("loss-40"), "win-41 draw loss-42 loss-38 loss-40");
+    }
+
+    #[test]
+    fn the_longest_scales_have_room() {
+        let bounds = Bounds { lower: Outcome(0), upper: Outcome(254) };
+        for draw in [0, 1, 127, 253, 254] {
+            let order = LateFirst { draw: Outcome(draw) };
+            (0..=254).for_each(|value| assert!(asked(order, bounds, Outcome(value)).len() <= 16));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::depth_first::Setting;
 use crate::efforts::Width;
 use crate::graph::{Graph, GraphSettings, Selection};
 pub use crate::growth::{EPSILON, Growth};
+use crate::late_first::LateFirst;
 pub use crate::search_end::{Observer, SearchEnd, Statistics, Stopped};
 use crate::tree::{KnowledgeUse, Tree};
 use crate::watch::Watch;
@@ -144,8 +145,8 @@ pub fn search<'a, G: Game>(
     let tables = tables.into();
     match (question, settings.algorithm) {
         (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
-            game.scale(),
             bounds,
+            settings.knowledge.then(|| LateFirst::on(game.scale())).flatten(),
             settings.max_nodes,
             observer,
             |threshold, max_nodes, observer| {

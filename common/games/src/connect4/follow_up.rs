@@ -147,8 +147,9 @@ impl<B: Bitboard> Connect4<B> {
 }
 
 /// How many of the `empty` cells the game leaves empty at the least, if the leader makes no line and comes to play below
-/// one of the follower's `threats` at the latest when nothing else is left. Of these cells, those below and those above
-/// only two are played then: the one that ends the game, and the one below it.
+/// one of the follower's `threats` at the latest when nothing else is left. Of the cells from the one right below such a
+/// threat to the top of its column, in all such columns together, two are played then: the one that ends the game, and
+/// the one below it.
 #[inline(always)]
 fn left_empty<B: Bitboard>(empty: B, threats: B) -> u32 {
     let below = threats >> 1;

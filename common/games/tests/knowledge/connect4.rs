@@ -276,6 +276,7 @@ fn late_positions_of_larger_boards_are_told_right() {
         (4, 11),
         (10, 5),
         (6, 9),
+        (8, 7),
     ];
     check_random::<u64>(SIZES, 4000, 200_000);
 }

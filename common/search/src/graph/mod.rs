@@ -65,7 +65,7 @@ use smallvec::SmallVec;
 use update::{Pairs, Worklist};
 
 use crate::effort::EffortPair;
-use crate::efforts::{Evaluation, Width, most_proving_move};
+use crate::efforts::{Evaluation, Width, most_proving_move_for};
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
 use crate::late_first::LateFirst;
 
@@ -300,10 +300,15 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// What the graph knows of its root and the root's children.
     pub fn findings(&self) -> Findings {
         let children = self.root_children();
-        let player = self.nodes.player(self.root);
+        let (root, player) = (self.root_efforts(), self.nodes.player(self.root));
         Findings {
-            efforts: self.root_efforts().to_vec(),
-            most_proving_move: most_proving_move(player, self.root_efforts(), &children),
+            efforts: root.to_vec(),
+            most_proving_move: most_proving_move_for(
+                self.wanted_threshold(),
+                player,
+                root,
+                &children,
+            ),
             children,
             nodes: self.created,
         }

@@ -92,18 +92,23 @@ impl Worklist {
 }
 
 impl<G: Game, W: Width> Graph<G, W> {
-    /// The root's threshold to work on next, of those that are not locked: the one that comes next where late wins come
-    /// first, the attracting one otherwise, if possible, else the one with the least effort.
+    /// The root's threshold to work on next, of those that are not locked: the wanted one if possible, else the one
+    /// with the least effort.
     pub(super) fn open_threshold(&self) -> Option<usize> {
-        let wanted = self.latest_threshold().or_else(|| self.attracting_threshold())?;
-        self.unlocked_threshold(wanted)
+        self.unlocked_threshold(self.wanted_threshold()?)
+    }
+
+    /// The root's threshold to work on, if any is open: the one that comes next where late wins come first, the
+    /// attracting one otherwise.
+    pub(super) fn wanted_threshold(&self) -> Option<usize> {
+        self.latest_threshold().or_else(|| self.attracting_threshold())
     }
 
     fn attracting_threshold(&self) -> Option<usize> {
         attracting_threshold(self.nodes.player(self.root), self.root_efforts())
     }
 
-    /// The root's threshold that comes next where late wins come first, if it is open.
+    /// The root's threshold that comes next where late wins come first.
     fn latest_threshold(&self) -> Option<usize> {
         let (Some(order), Question::Value(asked)) = (self.late_first, self.question) else {
             return None;
@@ -114,7 +119,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         Some(usize::from(order.next(open).0 - first.0))
     }
 
-    /// The same; the one that was attracting stays so while it is open and takes at most [`STAY`] times the effort.
+    /// As [`Graph::open_threshold`]; but the one that was attracting stays so while it is open and takes at most [`STAY`] times the effort.
     pub(super) fn threshold_to_stay_with(&mut self) -> Option<usize> {
         if let Some(wanted) = self.latest_threshold() {
             return self.unlocked_threshold(wanted);

@@ -1,6 +1,8 @@
 //! Which of a root's thresholds is worked on, where the outcomes tell on which move the game is won.
 
 use super::*;
+use crate::effort::Effort;
+use crate::job::ChildFindings;
 
 /// The names of the root's thresholds in the order in which they were worked on until all asked within `bounds` were
 /// solved, on 4x4.
@@ -47,4 +49,32 @@ fn what_is_not_asked_is_not_worked_on() {
 #[test]
 fn without_knowledge_the_effort_decides() {
     assert_ne!(worked_on(false, |all| all, false)[0], "win-15");
+}
+
+#[test]
+fn the_most_proving_move_is_that_of_the_threshold_that_is_worked_on() {
+    for (knowledge, expected) in [(true, Move(2)), (false, Move(1))] {
+        let game = Connect4::<u64>::new(4, 4).unwrap().with_last_moves();
+        let question = Question::Value(game.scale().bounds());
+        let (first, count) = question.thresholds();
+        let latest_win = game.scale().parse_goal(">=win-15").unwrap().threshold();
+        let latest_win = usize::from(latest_win.0 - first.0);
+        let settings = GraphSettings { knowledge, merge: false, ..plain(1 << 20) };
+        let mut position = game.start();
+        let mut graph = Graph::new(game, position, question, Several(count), settings);
+        // Move 1 is the best for the lowest threshold, which takes least effort, move 2 for the latest win.
+        let children = (0..4).map(|column| {
+            let mut efforts = vec![EffortPair::UNIT; count];
+            for (index, pair) in efforts.iter_mut().enumerate() {
+                let easy = (index == 0 && column == 1) || (index == latest_win && column == 2);
+                pair.proof = Effort::finite(if easy { 1 + 10 * index as u64 } else { 1000 });
+            }
+            ChildFindings { mv: Move(column), efforts }
+        });
+        let children = children.collect();
+        let efforts = vec![EffortPair::UNIT; count];
+        let found = Findings { efforts, children, nodes: 1, most_proving_move: None };
+        assert!(graph.fold(graph.root(), &mut position, 0, &found));
+        assert_eq!(graph.findings().most_proving_move, Some(expected), "{knowledge}");
+    }
 }
