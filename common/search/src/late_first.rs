@@ -17,8 +17,11 @@ pub(crate) struct LateFirst {
 
 impl LateFirst {
     /// That of a scale whose drawn games end on the last move that there can be, and whose wins are told apart by their
-    /// last moves.
-    pub fn on(scale: &OutcomeScale) -> Option<LateFirst> {
+    /// last moves; for searches with the game's `knowledge` only.
+    pub fn on(scale: &OutcomeScale, knowledge: bool) -> Option<LateFirst> {
+        if !knowledge {
+            return None;
+        }
         let mut outcomes = (0..=scale.best().0).map(Outcome);
         let is_last = |outcome| matches!(scale.ending(outcome), Some(Ending::Drawn(Some(_))));
         let draw = outcomes.find(|&outcome| is_last(outcome))?;
@@ -69,7 +72,7 @@ mod tests {
     fn late_wins_and_losses_are_asked_for_first() {
         let game = Connect4::<u64>::new(7, 6).expect("a size in range").with_last_moves();
         let (scale, all) = (game.scale(), game.scale().bounds());
-        let order = LateFirst::on(scale).expect("it tells last moves");
+        let order = LateFirst::on(scale, true).expect("it tells last moves");
         let asked_for = |name: &str| {
             let value = scale.parse_goal(&format!(">={name}")).expect("an outcome").threshold();
             let asked = asked(order, all, Outcome(value.0));
@@ -113,6 +116,6 @@ mod tests {
     #[test]
     fn other_scales_have_no_such_order() {
         let plain = Connect4::<u64>::new(7, 6).expect("a size in range");
-        assert!(LateFirst::on(plain.scale()).is_none());
+        assert!(LateFirst::on(plain.scale(), true).is_none());
     }
 }

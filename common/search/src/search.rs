@@ -146,7 +146,7 @@ pub fn search<'a, G: Game>(
     match (question, settings.algorithm) {
         (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
             bounds,
-            settings.knowledge.then(|| LateFirst::on(game.scale())).flatten(),
+            LateFirst::on(game.scale(), settings.knowledge),
             settings.max_nodes,
             observer,
             |threshold, max_nodes, observer| {

@@ -19,8 +19,8 @@
 //! Where neither helps, the follower may still be sure of a draw (`lines_left`).
 //!
 //! The follower's threats at cells that the follower gets cut their columns off: the game never
-//! goes on above them, and so ends the sooner. More generally, a line of the leader's does not count that can only be
-//! completed after one of the follower's (`aftereven`).
+//! goes on above them, and so ends the sooner. More generally, a line of the leader's does not
+//! count that can only be completed after one of the follower's (`aftereven`).
 
 use crate::Bounds;
 use crate::connect4::aftereven::Follower;
@@ -42,7 +42,8 @@ pub(super) enum Most {
 impl<B: Bitboard> Connect4<B> {
     /// The best that the player to move can still reach, as far as the follow-up rule can tell and
     /// the leader's relevancy bounds ask; there must be no line on the board yet, nor one that the
-    /// player to move can make at once. A loss in a game that leaves so many cells empty is of interest only if `counts`.
+    /// player to move can make at once. A loss in a game that leaves so many cells empty is of
+    /// interest only if `counts`.
     #[inline(always)]
     pub(super) fn most_for_leader(
         &self,

@@ -3,8 +3,8 @@
 //! A board is two bitboards, one bit a cell, column by column from the bottom, with one bit more
 //! a column that is always empty: it keeps lines from running over into the next column.
 //!
-//! Here is the game as it is played, with its lines of four in `lines`, the keys of positions in `keys` and the sizes of
-//! boards in `size`. What it knows beyond that has one file an idea, and `rules` says which of these are used:
+//! Here is the game as it is played, with its lines of four in `lines`, the keys of positions in `keys` and what sizes
+//! are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of these are used:
 //! - `threats`: cells that complete a line, and what must be played because of them.
 //! - `potential`: how much a move promises, by the lines through its cell.
 //! - `follow_up`: what the player gets who always answers in the same column.

@@ -1,4 +1,4 @@
-//! Sizes of boards.
+//! Sizes of boards that are refused.
 
 /// Why a board size is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -170,7 +170,7 @@ impl<G: Game, W: Width> Graph<G, W> {
         let root = nodes.add(game.key(&position), game.to_move(&position), 0);
         evaluation.new_node(&game, &position, |i, pair| nodes.pairs_mut(root)[i] = pair);
         nodes.set(root, Mark::OnPath, true);
-        let late_first = settings.knowledge.then(|| LateFirst::on(game.scale())).flatten();
+        let late_first = LateFirst::on(game.scale(), settings.knowledge);
         Graph {
             game,
             question,

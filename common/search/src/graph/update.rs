@@ -119,7 +119,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         Some(usize::from(order.next(open).0 - first.0))
     }
 
-    /// As [`Graph::open_threshold`]; but the one that was attracting stays so while it is open and takes at most [`STAY`] times the effort.
+    /// As [`Graph::open_threshold`]; but the one that was attracting stays so while it is open and takes at most [`STAY`]
+    /// times the effort.
     pub(super) fn threshold_to_stay_with(&mut self) -> Option<usize> {
         if let Some(wanted) = self.latest_threshold() {
             return self.unlocked_threshold(wanted);
