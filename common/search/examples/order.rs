@@ -24,7 +24,7 @@ const JUDGE: &str = "7x6,6x7,8x5,5x9,9x4";
 /// A weight, by its name.
 type Weight = (&'static str, fn(&mut Weights) -> &mut i32);
 
-const WEIGHTS: [Weight; 8] = [
+const WEIGHTS: [Weight; 13] = [
     ("useful", |weights| &mut weights.useful),
     ("next", |weights| &mut weights.next),
     ("after_next", |weights| &mut weights.after_next),
@@ -33,6 +33,11 @@ const WEIGHTS: [Weight; 8] = [
     ("theirs", |weights| &mut weights.theirs),
     ("begun", |weights| &mut weights.begun),
     ("reply", |weights| &mut weights.reply),
+    ("opening.two_of_theirs", |weights| &mut weights.opening.two_of_theirs),
+    ("opening.own_cell", |weights| &mut weights.opening.own_cell),
+    ("opening.their_cell", |weights| &mut weights.opening.their_cell),
+    ("opening.theirs_above", |weights| &mut weights.opening.theirs_above),
+    ("opening.own_above", |weights| &mut weights.opening.own_above),
 ];
 
 type Error = Box<dyn std::error::Error>;

@@ -6,7 +6,8 @@
 //! Here is the game as it is played, with its lines of four in `lines`, the keys of positions in `keys` and what sizes
 //! are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of these are used:
 //! - `threats`: cells that complete a line, and what must be played because of them.
-//! - `potential`: how much a move promises, by the lines through its cell.
+//! - `potential`: how much a move promises, by the lines through its cell; `opening`: what counts beside these in the
+//!   opening.
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
 //! - `lines_left`: players who have none left but upright ones, and so do not win.
@@ -33,6 +34,7 @@ mod keys;
 mod last_moves;
 mod lines;
 mod lines_left;
+mod opening;
 mod pairs;
 mod potential;
 mod rules;
@@ -48,6 +50,7 @@ use std::hash::Hash;
 use last_moves::LastMoves;
 use lines::line_starts;
 use num_traits::PrimInt;
+pub use opening::OpeningWeights;
 pub use potential::Weights;
 pub use rules::Rules;
 pub use size::SizeError;
@@ -98,6 +101,8 @@ pub struct Connect4<B> {
     middle_column: B,
     /// The lines of four through each cell.
     lines: potential::Lines<B>,
+    /// With so many stones the opening is over.
+    opening_stones: u32,
     scale: OutcomeScale,
     /// How outcomes are told apart by the move on which the game ends, if they are.
     last_moves: Option<LastMoves>,
@@ -141,6 +146,7 @@ impl<B: Bitboard> Connect4<B> {
             mirror_columns: Box::default(),
             middle_column: B::zero(),
             lines: potential::Lines::default(),
+            opening_stones: (width * height).div_ceil(3),
             scale: OutcomeScale::named(["loss", "draw", "win"]),
             last_moves: None,
             rules: Rules::default(),

@@ -2,10 +2,13 @@
 //!
 //! A threat is useful if it is not directly above one of the opponent's, who would have won by then. It is worth
 //! most right above a cell that can be played, because nobody but its owner can play there any more. A line
-//! counts that one player may still make; one that has a stone of one's own counts most. The weights say how
-//! well a move keeps alpha-beta from trying others first; they make no difference to what is true.
+//! counts that one player may still make; one that has a stone of one's own counts most. In the opening more counts
+//! (`opening`). The weights say how well a move keeps alpha-beta from trying others first; they make no difference to
+//! what is true.
 
 use crate::Move;
+use crate::connect4::opening::OpeningWeights;
+use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4, Stones, line_starts};
 
 /// What counts for a move, and how much. Whatever the weights are, values stay the same; searches take longer or
@@ -28,6 +31,8 @@ pub struct Weights {
     pub begun: i32,
     /// A reply that does not lose at once.
     pub reply: i32,
+    /// What counts beside these in the opening.
+    pub opening: OpeningWeights,
 }
 
 impl Default for Weights {
@@ -42,18 +47,19 @@ impl Default for Weights {
             theirs: 1,
             begun: 7,
             reply: -16,
+            opening: OpeningWeights::default(),
         }
     }
 }
 
-/// Where the lines of four through each cell begin.
+/// The lines of four through each cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines<B> {
     /// For each bit of a board and each direction, the first cells of the lines through it. Some may be off the board,
     /// or begin lines that leave it: no [`Windows`] has these.
     begin: Box<[[B; 4]]>,
-    /// How many lines there are through each cell.
-    number: Box<[i32]>,
+    /// For each bit of a board, the lines through it.
+    through: Box<[Box<[B]>]>,
 }
 
 /// The first cells of the lines of each direction whose cells are all in some set.
@@ -78,10 +84,29 @@ impl<B: Bitboard> Lines<B> {
                 })
             })
             .collect();
-        let lines = windows(full, up, width >= 4);
-        let number = begin.iter().map(|begin| count(begin, |i| lines[i])).collect();
-        Lines { begin, number }
+        let starts = windows(full, up, width >= 4);
+        let through = begin.iter().map(|begin| {
+            let lines = (0..4).flat_map(|i| each_line(begin[i] & starts[i], directions(up)[i]));
+            lines.collect()
+        });
+        let through = through.collect();
+        Lines { begin, through }
     }
+
+    /// The lines through a cell; none without one.
+    #[inline]
+    pub fn through(&self, cell: B) -> &[B] {
+        self.through.get(cell.trailing_zeros() as usize).map_or(&[], |lines| lines)
+    }
+}
+
+/// The lines with these first cells, whose neighbours are `step` bits apart.
+fn each_line<B: Bitboard>(mut starts: B, step: usize) -> impl Iterator<Item = B> {
+    std::iter::from_fn(move || {
+        let start = (!starts.is_zero()).then(|| lowest(starts))?;
+        starts = starts ^ start;
+        Some((0..4).fold(B::zero(), |line, along| line | start << (along * step)))
+    })
 }
 
 /// The lines in `cells`. A board that is not `wide`, with less than four columns, has none but upright ones; its columns
@@ -111,150 +136,28 @@ impl<B: Bitboard> Connect4<B> {
         let weights = &self.weights;
         let own = windows(self.full ^ opponent, up, wide);
         let theirs = windows(self.full ^ mover, up, wide);
-        for (mv, promise) in moves {
+        for (mv, promise) in &mut *moves {
             let cell = playable & self.column(u32::from(mv.0));
             let threats = self.completing(mover | cell, up) & !(all | cell);
             let useful = threats & !((completed_by_opponent & !all) << 1);
             let next = playable ^ cell | (cell << 1) & self.full;
             let above = (next << 1) & self.full;
             let replies = next & !(threats >> 1);
-            let bit = cell.trailing_zeros() as usize;
-            let begin = &self.lines.begin[bit];
+            let begin = &self.lines.begin[cell.trailing_zeros() as usize];
             *promise = weights.useful * ones(useful)
                 + weights.next * ones(useful & above)
                 + weights.after_next * ones(useful & (above << 1))
                 + weights.reply * ones(replies)
-                + weights.line * self.lines.number[bit]
+                + weights.line * self.lines.through(cell).len() as i32
                 + weights.own * count(begin, |i| own[i])
                 + weights.theirs * count(begin, |i| theirs[i])
                 + weights.begun * count(begin, |i| own[i] & !theirs[i]);
+        }
+        if self.is_opening(all) {
+            self.weigh_opening(position, moves);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::{Game, MoveList};
-
-    type Cell = (i32, i32);
-
-    /// Weights of which none stands for another.
-    const WEIGHTS: Weights = Weights {
-        useful: 1,
-        next: 100,
-        after_next: 10_000,
-        line: 7,
-        own: 3_000,
-        theirs: 500_000,
-        begun: 20_000_000,
-        reply: -31,
-    };
-
-    /// The lines of four of a board, each as its cells.
-    fn lines(width: i32, height: i32) -> Vec<[Cell; 4]> {
-        let mut lines = Vec::new();
-        for (x, y) in (0..width).flat_map(|x| (0..height).map(move |y| (x, y))) {
-            for (dx, dy) in [(0, 1), (1, 0), (1, -1), (1, 1)] {
-                let line = [0, 1, 2, 3].map(|along| (x + along * dx, y + along * dy));
-                let on_board = |&(x, y): &Cell| (0..width).contains(&x) && (0..height).contains(&y);
-                if line.iter().all(on_board) {
-                    lines.push(line);
-                }
-            }
-        }
-        lines
-    }
-
-    /// The promise of a move, counted cell by cell. `columns` hold the stones from the bottom, true for those of
-    /// the player who moves.
-    fn counted(columns: &[Vec<bool>], height: i32, column: usize) -> i32 {
-        let all_lines = lines(columns.len() as i32, height);
-        let stone =
-            |columns: &[Vec<bool>], (x, y): Cell| columns[x as usize].get(y as usize).copied();
-        let cell = (column as i32, columns[column].len() as i32);
-        let mut after = columns.to_vec();
-        after[column].push(true);
-        let threatens = |columns: &[Vec<bool>], cell: Cell, owner: bool| {
-            stone(columns, cell).is_none()
-                && all_lines.iter().any(|line| {
-                    line.contains(&cell)
-                        && line.iter().all(|&c| c == cell || stone(columns, c) == Some(owner))
-                })
-        };
-        let mut promise = 0;
-        for (x, column) in after.iter().enumerate() {
-            let filled = column.len() as i32;
-            for y in filled..height {
-                let at = (x as i32, y);
-                if threatens(&after, at, true) && !threatens(columns, (at.0, y - 1), false) {
-                    promise += WEIGHTS.useful;
-                    promise += if y == filled + 1 { WEIGHTS.next } else { 0 };
-                    promise += if y == filled + 2 { WEIGHTS.after_next } else { 0 };
-                }
-            }
-            if filled < height && !threatens(&after, (x as i32, filled + 1), true) {
-                promise += WEIGHTS.reply;
-            }
-        }
-        for line in all_lines.iter().filter(|line| line.contains(&cell)) {
-            let has = |owner| line.iter().any(|&c| stone(columns, c) == Some(owner));
-            promise += WEIGHTS.line;
-            promise += if has(false) { 0 } else { WEIGHTS.own };
-            promise += if has(true) { 0 } else { WEIGHTS.theirs };
-            promise += if has(true) && !has(false) { WEIGHTS.begun } else { 0 };
-        }
-        promise
-    }
-
-    /// Plays the moves chosen by these numbers, and compares all promises on the way; those of mirror images
-    /// too.
-    fn agrees<B: Bitboard>(width: u32, height: u32, choices: &[usize]) {
-        let game = Connect4::<B>::new(width, height).expect("a board that fits");
-        let game = game.with_weights(WEIGHTS);
-        let (mut position, mut image) = (game.start(), game.start());
-        let mut columns = vec![Vec::new(); width as usize];
-        for &choice in choices {
-            if game.outcome(&position).is_some() {
-                return;
-            }
-            let mut moves = MoveList::new();
-            game.moves(&position, &mut moves);
-            let mut promises: Vec<(Move, i32)> = moves.iter().map(|&mv| (mv, 7)).collect();
-            game.promises(&position, &mut promises);
-            for &(mv, promise) in &promises {
-                assert_eq!(
-                    promise,
-                    counted(&columns, height as i32, usize::from(mv.0)),
-                    "{columns:?} {mv:?}"
-                );
-                let mirrored = game.mirrored_move(&position, mv).expect("there is one");
-                let mut mirrored = [(mirrored, 7)];
-                game.promises(&image, &mut mirrored);
-                assert_eq!(mirrored[0].1, promise);
-            }
-            let mv = moves[choice % moves.len()];
-            let mirrored = game.mirrored_move(&position, mv).expect("there is one");
-            game.play(&mut position, mv);
-            game.play(&mut image, mirrored);
-            columns[usize::from(mv.0)].push(true);
-            columns.iter_mut().flatten().for_each(|owner| *owner = !*owner);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn promises_are_what_is_counted_cell_by_cell(choices in prop::collection::vec(0usize..64, 0..60)) {
-            agrees::<u64>(7, 6, &choices);
-            agrees::<u64>(5, 8, &choices);
-            agrees::<u64>(3, 5, &choices);
-            agrees::<u64>(6, 3, &choices);
-            agrees::<u128>(9, 7, &choices);
-            agrees::<u64>(1, 63, &choices);
-            agrees::<u128>(2, 40, &choices);
-            agrees::<u64>(30, 1, &choices);
-        }
-    }
-}
+mod tests;

@@ -285,6 +285,7 @@ fn a_subtree_is_for_one_threshold() {
         let found = Findings { efforts, children, nodes: 1, most_proving_move: None };
         assert!(graph.fold(next.node, &mut position, 0, &found));
     }
-    assert_eq!(columns[..7], [3, 2, 4, 1, 0, 5, 6]);
-    assert_eq!(columns[7..], [3], "from the first one on again, not where the last one was");
+    let (before, after) = columns.split_at(7);
+    assert!((0..7).all(|column| before.contains(&column)), "{before:?}");
+    assert_eq!(after, [before[0]], "from the first one on again, not where the last one was");
 }
