@@ -4,7 +4,7 @@
 //! ```text
 //! cargo run --release -p jlpns-search --example order
 //! cargo run --release -p jlpns-search --example order -- --learn 6x5,7x5 --judge 7x6 --rounds 1
-//! cargo run --release -p jlpns-search --example order -- --start 51,63,18,3,4,1,8,-16 --rounds 0
+//! cargo run --release -p jlpns-search --example order -- --start 29,36,20,3,2,1,7,-16,0,0,0,0,0 --rounds 0
 //! ```
 //!
 //! Expanded positions are the same on every machine, so the same boards give the same weights.

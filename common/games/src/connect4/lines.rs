@@ -1,5 +1,6 @@
 //! Lines of four.
 
+use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
 
 impl<B: Bitboard> Connect4<B> {
@@ -27,4 +28,14 @@ impl<B: Bitboard> Connect4<B> {
 pub(super) fn line_starts<B: Bitboard>(cells: B, step: usize) -> B {
     let pairs = cells & (cells >> step);
     pairs & (pairs >> (2 * step))
+}
+
+/// The lines with these first cells, whose neighbours are `step` bits apart.
+#[inline(always)]
+pub(super) fn lines_from<B: Bitboard>(mut starts: B, step: usize) -> impl Iterator<Item = B> {
+    std::iter::from_fn(move || {
+        let start = (!starts.is_zero()).then(|| lowest(starts))?;
+        starts = starts ^ start;
+        Some(start | start << step | start << (2 * step) | start << (3 * step))
+    })
 }

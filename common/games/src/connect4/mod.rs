@@ -48,7 +48,6 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use last_moves::LastMoves;
-use lines::line_starts;
 use num_traits::PrimInt;
 pub use opening::OpeningWeights;
 pub use potential::Weights;

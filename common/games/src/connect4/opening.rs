@@ -53,8 +53,10 @@ impl<B: Bitboard> Connect4<B> {
         let opponent = mover ^ all;
         let weights = &self.weights.opening;
         let ones = |cells: B| cells.count_ones() as i32;
-        let answers = self.max_to_move(all) == self.max_answers();
+        // On a board with an odd number of cells it is the first player who comes to answer.
+        let max_answers = self.full.count_ones() % 2 == 1;
         let followed = self.follower_cells;
+        let answers = self.max_to_move(all) == max_answers;
         let own_cells = if answers { followed } else { self.full ^ followed };
         for (mv, promise) in moves {
             let cell = self.playable(all) & self.column(u32::from(mv.0));
@@ -66,9 +68,9 @@ impl<B: Bitboard> Connect4<B> {
                 }
                 if own == 0 {
                     *promise += weights.their_cell * theirs * ones(left & !own_cells);
-                }
-                if own == 0 && theirs == 2 {
-                    *promise += weights.two_of_theirs;
+                    if theirs == 2 {
+                        *promise += weights.two_of_theirs;
+                    }
                 }
             }
             for &line in self.lines.through((cell << 1) & self.full) {
@@ -81,10 +83,5 @@ impl<B: Bitboard> Connect4<B> {
                 }
             }
         }
-    }
-
-    /// Whether it is the first player who comes to answer on this board.
-    fn max_answers(&self) -> bool {
-        self.full.count_ones() % 2 == 1
     }
 }

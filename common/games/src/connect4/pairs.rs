@@ -12,8 +12,9 @@
 use smallvec::SmallVec;
 
 use crate::connect4::aftereven::Follower;
+use crate::connect4::lines::{line_starts, lines_from};
 use crate::connect4::threats::lowest;
-use crate::connect4::{Bitboard, Connect4, line_starts};
+use crate::connect4::{Bitboard, Connect4};
 
 /// The pairs that the follower has to make.
 struct Pairing<B> {
@@ -102,26 +103,13 @@ impl<B: Bitboard> Connect4<B> {
     fn all_lines(&self, cells: B, up: usize, mut test: impl FnMut(B, bool) -> bool) -> bool {
         // The narrowest and the lowest boards have no lines in some direction.
         let (tall, wide) = (up > 4, self.width >= 4);
-        (!tall || all_lines_along(cells, 1, |line| test(line, true)))
-            && (!wide || all_lines_along(cells, up, |line| test(line, false)))
-            && (!(tall && wide)
-                || all_lines_along(cells, up - 1, |line| test(line, false))
-                    && all_lines_along(cells, up + 1, |line| test(line, false)))
+        let mut all = |step, upright| {
+            lines_from(line_starts(cells, step), step).all(|line| test(line, upright))
+        };
+        (!tall || all(1, true))
+            && (!wide || all(up, false))
+            && (!(tall && wide) || all(up - 1, false) && all(up + 1, false))
     }
-}
-
-/// Whether `test` holds for all lines in `cells` whose neighbours are `step` bits apart.
-#[inline(always)]
-fn all_lines_along<B: Bitboard>(cells: B, step: usize, mut test: impl FnMut(B) -> bool) -> bool {
-    let mut starts = line_starts(cells, step);
-    while !starts.is_zero() {
-        let start = lowest(starts);
-        starts = starts ^ start;
-        if !test(start | start << step | start << (2 * step) | start << (3 * step)) {
-            return false;
-        }
-    }
-    true
 }
 
 impl<B: Bitboard> Pairing<B> {

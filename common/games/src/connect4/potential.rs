@@ -7,9 +7,9 @@
 //! what is true.
 
 use crate::Move;
+use crate::connect4::lines::{line_starts, lines_from};
 use crate::connect4::opening::OpeningWeights;
-use crate::connect4::threats::lowest;
-use crate::connect4::{Bitboard, Connect4, Stones, line_starts};
+use crate::connect4::{Bitboard, Connect4, Stones};
 
 /// What counts for a move, and how much. Whatever the weights are, values stay the same; searches take longer or
 /// shorter.
@@ -86,7 +86,7 @@ impl<B: Bitboard> Lines<B> {
             .collect();
         let starts = windows(full, up, width >= 4);
         let through = begin.iter().map(|begin| {
-            let lines = (0..4).flat_map(|i| each_line(begin[i] & starts[i], directions(up)[i]));
+            let lines = (0..4).flat_map(|i| lines_from(begin[i] & starts[i], directions(up)[i]));
             lines.collect()
         });
         let through = through.collect();
@@ -98,15 +98,6 @@ impl<B: Bitboard> Lines<B> {
     pub fn through(&self, cell: B) -> &[B] {
         self.through.get(cell.trailing_zeros() as usize).map_or(&[], |lines| lines)
     }
-}
-
-/// The lines with these first cells, whose neighbours are `step` bits apart.
-fn each_line<B: Bitboard>(mut starts: B, step: usize) -> impl Iterator<Item = B> {
-    std::iter::from_fn(move || {
-        let start = (!starts.is_zero()).then(|| lowest(starts))?;
-        starts = starts ^ start;
-        Some((0..4).fold(B::zero(), |line, along| line | start << (along * step)))
-    })
 }
 
 /// The lines in `cells`. A board that is not `wide`, with less than four columns, has none but upright ones; its columns
