@@ -132,7 +132,7 @@ impl Dispatch {
         let next = self.scheduler.open_workers().next()?;
         if portfolio.has_depth_first() {
             let place = self.scheduler.place(next);
-            if place.in_first_half() == 0 {
+            if !portfolio.goes_depth_first(place) {
                 self.subtrees.note(next, None);
             }
             let is_out = |lease| self.scheduler.is_held(lease);

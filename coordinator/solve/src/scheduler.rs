@@ -160,10 +160,12 @@ impl Scheduler {
     pub fn place(&self, id: WorkerId) -> Place {
         let before = self.workers().take_while(|&(other, _)| other != id);
         let before = before.filter(|(_, worker)| worker.readiness.is_ready());
+        let worker = self.workers.get(&id);
         Place {
             slots: self.slots,
             before: before.map(|(_, worker)| u64::from(worker.info.slots)).sum(),
-            own: self.workers.get(&id).map_or(0, |worker| u64::from(worker.info.slots)),
+            own: worker.map_or(0, |worker| u64::from(worker.info.slots)),
+            room: worker.map_or(0, |worker| u64::from(worker.room())),
         }
     }
 

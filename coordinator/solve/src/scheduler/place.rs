@@ -9,11 +9,13 @@ pub struct Place {
     pub before: u64,
     /// How many are the worker's.
     pub own: u64,
+    /// How many leases it may hold: one for each of its slots, and those that wait for one.
+    pub room: u64,
 }
 
 impl Place {
-    /// How many slots of the worker are in the first half of all.
-    pub fn in_first_half(self) -> u64 {
-        self.slots.div_ceil(2).saturating_sub(self.before).min(self.own)
+    /// How many slots of the worker are among the first so many.
+    pub fn among_first(self, slots: u64) -> u64 {
+        slots.saturating_sub(self.before).min(self.own)
     }
 }

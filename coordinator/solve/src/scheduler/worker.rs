@@ -78,10 +78,14 @@ impl Worker {
 
     /// Whether it can take a lease: for a free slot, or for the one that is free next.
     pub fn can_take_a_lease(&self) -> bool {
+        self.is_served() && self.running + self.stuck < self.room()
+    }
+
+    /// How many leases it may hold: one for each slot, and those that wait for one.
+    pub fn room(&self) -> u32 {
         // Who knows when a slot that is stuck will be free.
         let ahead = if self.stuck == 0 { self.ahead.leases(self.info.slots) } else { 0 };
-        let room = self.info.slots.saturating_add(ahead);
-        self.is_served() && self.running + self.stuck < room
+        self.info.slots.saturating_add(ahead)
     }
 
     /// How many of its slots run a search that is wanted; further leases wait.
