@@ -5,7 +5,8 @@
 //! each has a subtree of its own, and a table that knows it. A slot that is in that part with a third or two thirds of
 //! it, as a single one is, does the one and the other by turns, which get longer the longer the solve takes. So of all
 //! work each has its share: alpha-beta can cost no more than about one and a half of what it would take alone, the
-//! other sub-search three times; and what one has solved the other has in its table.
+//! other sub-search three times; and what one has solved the other has in its table. A worker that has such a slot and
+//! no other of that part would have a subtree for its turns alone: it is in it or not, whichever is nearer.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +47,8 @@ impl DepthFirst {
 
     /// Whether a worker at this place goes depth first with one of its slots, be it by turns.
     pub fn may_be_at(place: Place) -> bool {
-        place.among_first(slots_of(place).div_ceil(SHARE.1)) > 0
+        let slots = Slots::of(place);
+        slots.always > 0 || slots.has_turns
     }
 
     /// Whether the next job of a worker is to be one of its own.
@@ -56,8 +58,8 @@ impl DepthFirst {
         place: Place,
         is_out: impl Fn(LeaseId) -> bool,
     ) -> bool {
-        let (of_its_own, shared) = (slots_of(place) / SHARE.1, slots_of(place) % SHARE.1 > 0);
-        let slots = place.among_first(of_its_own + u64::from(shared && self.has_turn()));
+        let Slots { always, has_turns } = Slots::of(place);
+        let slots = always + u64::from(has_turns && self.has_turn());
         // Of the leases that wait for a slot it has its part as well: else its slots go on with those of the other.
         let ahead = place.room.saturating_sub(place.own);
         let most = slots + (ahead * slots).div_ceil(place.own.max(1));
@@ -98,7 +100,23 @@ impl DepthFirst {
     }
 }
 
-/// Its part of all slots, times the second number of [`SHARE`].
-fn slots_of(place: Place) -> u64 {
-    place.slots * SHARE.0
+/// The slots of a worker that go depth first.
+struct Slots {
+    /// How many always do.
+    always: u64,
+    /// Whether one does by turns.
+    has_turns: bool,
+}
+
+impl Slots {
+    fn of(place: Place) -> Slots {
+        let (part, whole) = SHARE;
+        let (all, rest) = (place.slots * part / whole, place.slots * part % whole);
+        let always = place.among_first(all);
+        let is_in_part = rest > 0 && place.among_first(all + 1) > always;
+        if is_in_part && always == 0 && place.slots > 1 {
+            return Slots { always: u64::from(2 * rest > whole), has_turns: false };
+        }
+        Slots { always, has_turns: is_in_part }
+    }
 }

@@ -150,24 +150,34 @@ fn two_thirds_of_all_slots_go_depth_first() {
 }
 
 #[test]
-fn the_slot_that_is_in_that_part_in_part_has_turns() {
+fn a_slot_that_is_in_that_part_in_part_has_turns() {
     let mut portfolio = portfolio(Algorithm::AlphaBeta);
-    assert!(
-        [0, 1].map(|before| wide(2, before, 1)).iter().all(|&at| portfolio.goes_depth_first(at))
-    );
-    assert_eq!([0, 1].map(|before| held_depth_first(&mut portfolio, wide(2, before, 1))), [1, 1]);
-    assert_eq!(held_depth_first(&mut portfolio, wide(4, 0, 4)), 3);
+    let held = |portfolio: &mut Portfolio| {
+        let places = [wide(1, 0, 1), wide(2, 0, 2), wide(4, 0, 4), wide(8, 2, 6)];
+        places.map(|place| held_depth_first(portfolio, place))
+    };
+    assert_eq!(held(&mut portfolio), [1, 2, 3, 4]);
     // Depth first far too much is done.
-    let depth_first = chosen(&mut portfolio, wide(2, 0, 1));
+    let depth_first = chosen(&mut portfolio, wide(1, 0, 1));
     portfolio.note_granted(depth_first, WORKER, LeaseId(1));
     portfolio.note_done((WORKER, LeaseId(1)), Algorithm::AlphaBeta, 500 * 1_000, false);
-    assert_eq!([0, 1].map(|before| held_depth_first(&mut portfolio, wide(2, before, 1))), [1, 0]);
-    assert_eq!(held_depth_first(&mut portfolio, wide(4, 0, 4)), 2);
-    assert!(portfolio.goes_depth_first(wide(2, 1, 1)), "its subtree waits for its turn");
+    assert_eq!(held(&mut portfolio), [0, 1, 2, 3]);
+    assert!(portfolio.goes_depth_first(wide(1, 0, 1)), "its subtree waits for its turn");
     assert!(!portfolio.goes_depth_first(wide(3, 2, 1)));
     // And then best first.
     portfolio.note_done((WORKER, LeaseId(2)), FIRST, 100 * 2_000, false);
-    assert_eq!([0, 1].map(|before| held_depth_first(&mut portfolio, wide(2, before, 1))), [1, 1]);
+    assert_eq!(held(&mut portfolio), [1, 2, 3, 4]);
+}
+
+#[test]
+fn no_worker_has_a_subtree_for_its_turns_alone() {
+    let mut portfolio = portfolio(Algorithm::AlphaBeta);
+    let mut held = |slots, before, own| held_depth_first(&mut portfolio, wide(slots, before, own));
+    assert_eq!([0, 1].map(|before| held(2, before, 1)), [1, 0], "a third of the second slot");
+    assert_eq!([1, 2, 3].map(|before| held(4, before, 1)), [1, 1, 0], "two thirds of the third");
+    assert_eq!([0, 2].map(|before| held(4, before, 2)), [2, 1]);
+    assert!(!portfolio.goes_depth_first(wide(2, 1, 1)));
+    assert!(portfolio.goes_depth_first(wide(4, 2, 1)));
 }
 
 #[test]
