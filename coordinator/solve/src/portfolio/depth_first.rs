@@ -17,7 +17,7 @@ use crate::scheduler::Place;
 const SHARE: (u64, u64) = (2, 3);
 /// Of the slot that has turns, how many full jobs one way of selection may be ahead of its share before it is the
 /// other's turn: so many, and this part of all that was done.
-const TURN: (f64, f64) = (20.0, 0.1);
+const TURN: (f64, f64) = (10.0, 0.05);
 
 /// The search that goes depth first beside the other.
 #[derive(Debug)]
@@ -70,9 +70,9 @@ impl DepthFirst {
 
     /// Whether the slot that has turns goes depth first now.
     fn has_turn(&mut self) -> bool {
-        let share = SHARE.0 as f64 / SHARE.1 as f64;
-        let ahead = 2.0 * (self.done * (1.0 - share) - self.done_best_first * share);
-        let most = TURN.0 + TURN.1 * (self.done + self.done_best_first);
+        let all = self.done + self.done_best_first;
+        let ahead = self.done - all * SHARE.0 as f64 / SHARE.1 as f64;
+        let most = TURN.0 + TURN.1 * all;
         self.has_turn = if self.has_turn { ahead <= most } else { -ahead > most };
         self.has_turn
     }
