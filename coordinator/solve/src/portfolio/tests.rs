@@ -25,9 +25,14 @@ fn portfolio(second: Algorithm) -> Portfolio {
 
 const WORKER: WorkerId = WorkerId(1);
 
-/// A worker with one slot, of so many in all, the first or the last of them.
+/// A worker with slots of its own, of so many in all, behind so many of others', that may hold as many leases.
+fn wide(slots: u64, before: u64, own: u64) -> Place {
+    Place { slots, before, own, room: own }
+}
+
+/// One with one slot, the first or the last of all.
 fn place(slots: u64, is_first: bool) -> Place {
-    Place { slots, before: if is_first { 0 } else { slots - 1 }, own: 1, room: 1 }
+    wide(slots, if is_first { 0 } else { slots - 1 }, 1)
 }
 
 /// What the next job is to be for the worker there, all of whose jobs are out that have not been noted as done.
@@ -120,11 +125,6 @@ fn a_single_slot_does_two_thirds_of_its_work_depth_first_in_turns_that_get_longe
     let depth_first: u32 = turns.iter().filter(|turn| turn.0).map(|turn| turn.1).sum();
     let all: u32 = turns.iter().map(|turn| turn.1).sum();
     assert!((0.57..0.77).contains(&(f64::from(depth_first) / f64::from(all))), "{turns:?}");
-}
-
-/// The worker with so many slots, of so many in all, behind so many of others', that may hold as many leases.
-fn wide(slots: u64, before: u64, own: u64) -> Place {
-    Place { slots, before, own, room: own }
 }
 
 /// How many of the leases that the worker there may hold go depth first.
