@@ -23,7 +23,7 @@
 //!
 //! - `membership`: workers that come and go, leases that are lost.
 //! - `dispatch`, `job_size`: what idle slots get.
-//! - `reports`: from a report to its fold, and what is durable in between.
+//! - `reports`: from a report to its record; `folding`: from a durable record to its fold.
 //! - `rechecking`: claims that are searched again.
 //! - `asking`: positions that are asked for, in a solve of many (`positions`).
 //! - `orders`: what people order by hand.
@@ -42,6 +42,7 @@ mod dispatch;
 mod event;
 mod examine;
 mod findings;
+mod folding;
 mod ids;
 mod job_size;
 mod ledger;

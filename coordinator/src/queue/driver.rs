@@ -11,6 +11,7 @@ mod connections;
 mod handle;
 mod inquiries;
 mod journal;
+mod place;
 mod places;
 mod solves;
 mod workers;

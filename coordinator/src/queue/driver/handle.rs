@@ -10,7 +10,7 @@ use jlpns_queue::{NoSuchEntry, Sweep};
 use jlpns_solve::{Order, Readiness, SolveStatus, Tidings, WorkerId};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::places::{OpenedDriver, PlaceEnd};
+use super::place::{OpenedDriver, PlaceEnd};
 use crate::driver::Outbound;
 use crate::queue::followers::Told;
 use crate::queue::stream::Routes;

@@ -1,96 +1,24 @@
 //! The solves of a queue that are open, each with its driver: sweeps, and entries' own.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use jlpns_queue::entry::{Asked, EndKind, Entry, Found};
+use jlpns_queue::entry::{Asked, Entry};
 use jlpns_queue::shares::{Allotment, Shares, Taker};
 use jlpns_queue::{Queue, Sweep};
-use jlpns_solve::belief::{Confirm, Identity};
-use jlpns_solve::{AskedPosition, Event, Readiness, SolveStatus, Tidings, WorkerId, WorkerInfo};
-use tokio::sync::{mpsc, oneshot};
+use jlpns_solve::belief::Identity;
+use jlpns_solve::{AskedPosition, Event, Readiness, SolveStatus, Tidings, WorkerId};
+use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
-use tokio::time::Instant;
-use tracing::{Instrument, info_span};
 
 use super::handle::{QueueCommand, QueueHandle};
+use super::place::{OpenedDriver, Place};
 use super::workers::Worker;
-use crate::driver::{Driver, DriverCommand, DriverHandle};
 use crate::queue::opening::Opening;
-use crate::queue::stream::attach;
 
-/// A sweep is closed when it was asked for nothing for so long.
-const IDLE: Duration = Duration::from_secs(60);
 /// The numbers of sweeps begin here; those of entries' own solves are the numbers of the entries.
 const FIRST_SWEEP: u64 = 1 << 48;
-
-/// A driver that is about to run.
-pub struct OpenedDriver {
-    driver: Driver,
-    sweep: Option<Arc<Sweep>>,
-}
-
-/// How a solve has ended.
-#[derive(Debug)]
-pub enum PlaceEnd {
-    /// That of an entry's own.
-    Solve {
-        /// How.
-        kind: EndKind,
-        /// Why, if it was stopped or failed.
-        reason: String,
-        /// With what.
-        found: Found,
-    },
-    /// A sweep that was closed.
-    Sweep,
-    /// It broke down.
-    Failed(String),
-}
-
-/// A solve that is open.
-pub(super) struct Place {
-    sweep: Option<Arc<Sweep>>,
-    game: String,
-    has_long_jobs: bool,
-    handle: DriverHandle,
-    /// What the driver is told, in order: nothing waits for a driver that is busy.
-    commands: mpsc::UnboundedSender<DriverCommand>,
-    /// Dropped, it ends the driver.
-    stop: Option<oneshot::Sender<()>>,
-    /// Why it is stopped at its limit.
-    limit: Arc<OnceLock<String>>,
-    /// What the solve calls each worker, and its slots there.
-    workers: BTreeMap<WorkerId, (WorkerId, u32)>,
-    /// How many slots it can use.
-    wants: u32,
-    status: Option<SolveStatus>,
-    /// Whether it is asked how far it is.
-    is_asked: bool,
-    idle_since: Option<Instant>,
-}
-
-impl Place {
-    /// The sweep, if it is one.
-    pub fn sweep(&self) -> Option<&Arc<Sweep>> {
-        self.sweep.as_ref()
-    }
-
-    fn tell(&self, event: Event) {
-        // A driver that is gone has ended.
-        let _ = self.commands.send(DriverCommand::Tell { event });
-    }
-
-    /// How many slots a tree of its own can use: as many as it has and one in four more if it uses those; else few
-    /// more than it uses.
-    fn note_status(&mut self, status: SolveStatus, slots: u32, most: u32) {
-        let leased = u32::try_from(status.leased).unwrap_or(u32::MAX);
-        self.wants = if leased >= slots { most } else { leased + 1 + leased / 4 };
-        self.status = Some(status);
-    }
-}
 
 /// All solves that are open, by their numbers.
 #[derive(Default)]
@@ -121,11 +49,11 @@ impl Places {
             if let Some(early) = self.opening.get_mut(&number) {
                 early.extend(positions);
             } else if let Some(place) = self.all.get_mut(&number) {
-                if place.stop.is_none() {
+                if place.is_stopping() {
                     let again = self.again.entry(sweep).or_insert((of, Vec::new()));
                     again.1.extend(positions);
                 } else {
-                    let was_idle = place.idle_since.take().is_some();
+                    let was_idle = place.wake();
                     place.tell(Event::Asked { positions });
                     return was_idle;
                 }
@@ -163,15 +91,15 @@ impl Places {
     pub fn note_idle(&mut self, sweep: &Sweep) {
         let Some(number) = self.sweeps.get(sweep) else { return };
         if let Some(place) = self.all.get_mut(number) {
-            place.idle_since = Some(Instant::now());
+            place.note_idle();
         }
     }
 
     /// Closes sweeps that were asked for nothing for long.
     pub fn close_idle(&mut self) {
         for place in self.all.values_mut() {
-            if place.idle_since.is_some_and(|since| since.elapsed() >= IDLE) {
-                place.stop = None;
+            if place.is_idle_for_long() {
+                place.stop();
             }
         }
     }
@@ -193,7 +121,7 @@ impl Places {
         Some(sweep)
     }
 
-    /// Runs a driver that was opened.
+    /// Runs a driver that was opened. Whether there is still an entry or a sweep that it is of.
     pub fn begin(
         &mut self,
         number: u64,
@@ -202,84 +130,15 @@ impl Places {
         queue_handle: &QueueHandle,
         queue: &Queue,
     ) -> bool {
-        let OpenedDriver { driver, sweep } = opened;
         let early = self.opening.remove(&number).unwrap_or_default();
-        let entry: Option<Entry> = queue.entry(number).cloned();
-        let (spec, has_long_jobs) = match (&sweep, &entry) {
-            (Some(sweep), _) => (sweep.spec.clone(), false),
-            (None, Some(entry)) => {
-                let proves = opening.template.confirm == Confirm::Proof;
-                (entry.asked.spec.as_str().to_owned(), proves || entry.asked.certificate)
-            }
-            (None, None) => return false,
+        let Some(place) = Place::run(number, opened, opening, queue_handle, queue) else {
+            return false;
         };
-        let game = spec.split(':').next().unwrap_or_default().to_owned();
-        let handle = driver.handle();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let limit: Arc<OnceLock<String>> = Arc::default();
-        let (commands, mut told) = mpsc::unbounded_channel();
-        let teller = handle.clone();
-        tokio::spawn(async move {
-            while let Some(command) = told.recv().await {
-                if teller.send(command).await.is_err() {
-                    return;
-                }
-            }
-        });
-        let (is_sweep, reason) = (sweep.is_some(), limit.clone());
-        let span = match &sweep {
-            Some(sweep) => info_span!("sweep", spec = sweep.spec, goal = sweep.goal),
-            None => info_span!("entry", number),
-        };
-        let (opening, queue_handle) = (opening.clone(), queue_handle.clone());
-        tokio::spawn(async move {
-            let run = driver.run(async {
-                // Stopping and dropping mean the same.
-                let _ = stopped.await;
-            });
-            let run = run.instrument(span);
-            // On a task of its own, so that a panic is an end like others.
-            let end = match (tokio::spawn(run).await, entry) {
-                (Err(error), _) => PlaceEnd::Failed(error.to_string()),
-                (Ok(Err(error)), _) => PlaceEnd::Failed(error.to_string()),
-                (Ok(Ok(_)), _) if is_sweep => PlaceEnd::Sweep,
-                (Ok(Ok(solve)), Some(entry)) => {
-                    let reason = reason.get().cloned();
-                    let end = move || opening.end_of(number, &entry, &solve, reason);
-                    match spawn_blocking(end).await {
-                        Ok((kind, reason, found)) => PlaceEnd::Solve { kind, reason, found },
-                        Err(error) => PlaceEnd::Failed(error.to_string()),
-                    }
-                }
-                (Ok(Ok(_)), None) => PlaceEnd::Sweep,
-            };
-            queue_handle.send(QueueCommand::Ended { number, end: Box::new(end) });
-        });
-        let place = Place {
-            idle_since: sweep
-                .as_ref()
-                .filter(|it| queue.asked_of(it).is_empty())
-                .map(|_| Instant::now()),
-            sweep,
-            game,
-            has_long_jobs,
-            handle,
-            commands,
-            stop: Some(stop),
-            limit,
-            workers: BTreeMap::new(),
-            wants: u32::MAX,
-            status: None,
-            is_asked: false,
-        };
-        for (identity, is_out) in queue.judged() {
-            place.tell(Event::Judged { identity: identity.clone(), is_out });
-        }
         if !early.is_empty() {
             place.tell(Event::Asked { positions: early });
         }
         // It may have been cancelled while it was being opened.
-        let is_moot = place.sweep.is_none() && queue.entry(number).is_none_or(Entry::has_ended);
+        let is_moot = place.sweep().is_none() && queue.entry(number).is_none_or(Entry::has_ended);
         self.all.insert(number, place);
         if is_moot {
             self.stop_solve(number);
@@ -289,7 +148,7 @@ impl Places {
 
     /// Takes the positions for which a sweep is to be opened again that has just been closed.
     pub fn take_again(&mut self, place: &Place) -> Option<(Arc<Sweep>, Asked, Vec<AskedPosition>)> {
-        let sweep = place.sweep.clone()?;
+        let sweep = place.sweep()?.clone();
         let (of, positions) = self.again.remove(&sweep)?;
         Some((sweep, of, positions))
     }
@@ -297,10 +156,10 @@ impl Places {
     /// Removes one whose driver has ended.
     pub fn remove(&mut self, number: u64) -> Option<Place> {
         let place = self.all.remove(&number)?;
-        if let Some(sweep) = &place.sweep {
+        if let Some(sweep) = place.sweep() {
             self.sweeps.remove(sweep);
         }
-        self.past_search += place.status.as_ref().map_or(0.0, |status| status.search_seconds);
+        self.past_search += place.status().map_or(0.0, |status| status.search_seconds);
         Some(place)
     }
 
@@ -313,23 +172,9 @@ impl Places {
         queue: &QueueHandle,
         is_stopping: Arc<AtomicBool>,
     ) {
-        let Some(place) = self.all.get_mut(&number) else { return };
-        if place.workers.contains_key(&id) {
-            return;
+        if let Some(place) = self.all.get_mut(&number) {
+            place.attach(number, id, worker, queue, is_stopping);
         }
-        let of_solve = place.handle.new_worker();
-        // Before the worker hears of it, so that what it says finds its way.
-        worker.route(number, place.handle.clone(), of_solve);
-        let to_worker = worker.stream().outbound.clone();
-        let connection = attach(id, number, to_worker, queue.clone(), is_stopping);
-        let info = WorkerInfo { slots: 0, ..worker.info.clone() };
-        // A driver that is gone has ended.
-        let _ = place.commands.send(DriverCommand::Join { worker: of_solve, info, connection });
-        if !worker.readiness().is_ready() {
-            let readiness = worker.readiness().clone();
-            place.tell(Event::Readiness { worker: of_solve, readiness });
-        }
-        place.workers.insert(id, (of_solve, 0));
     }
 
     /// The numbers of all that are open.
@@ -339,20 +184,12 @@ impl Places {
 
     /// A worker has gone.
     pub fn detach(&mut self, id: WorkerId) {
-        for place in self.all.values_mut() {
-            if let Some((worker, _)) = place.workers.remove(&id) {
-                let _ = place.commands.send(DriverCommand::Leave { worker });
-            }
-        }
+        self.all.values_mut().for_each(|place| place.detach(id));
     }
 
     /// A worker takes leases, or takes none.
     pub fn tell_readiness(&self, id: WorkerId, readiness: &Readiness) {
-        for place in self.all.values() {
-            if let Some(&(worker, _)) = place.workers.get(&id) {
-                place.tell(Event::Readiness { worker, readiness: readiness.clone() });
-            }
-        }
+        self.all.values().for_each(|place| place.tell_readiness(id, readiness));
     }
 
     /// A machine is put out, or may come again: all solves have it so.
@@ -365,14 +202,7 @@ impl Places {
     /// Tells each solve how many slots it has of each worker from now on.
     pub fn allot(&mut self, allotment: &Allotment) {
         for (&number, place) in &mut self.all {
-            for (&id, (worker, slots)) in &mut place.workers {
-                let allotted = allotment.get(&(id, number)).copied().unwrap_or(0);
-                if std::mem::replace(slots, allotted) != allotted {
-                    let event = Event::Allotted { worker: *worker, slots: allotted };
-                    // A driver that is gone has ended.
-                    let _ = place.commands.send(DriverCommand::Tell { event });
-                }
-            }
+            place.allot(number, allotment);
         }
     }
 
@@ -381,33 +211,22 @@ impl Places {
         let weights: BTreeMap<&Arc<Sweep>, (usize, u32)> =
             queue.sweeps().map(|(sweep, many, weight)| (sweep, (many, weight))).collect();
         let taker = |(&id, place): (&u64, &Place)| {
-            let (weight, wants) = match &place.sweep {
-                // Each position is one job, and a second one where it is to be confirmed.
-                Some(sweep) => match weights.get(sweep) {
-                    Some(&(many, weight)) => {
-                        (weight, u32::try_from(2 * many).unwrap_or(u32::MAX).min(slots))
-                    }
-                    None => (1, 0),
-                },
-                None => (queue.entry(id).map_or(1, |e| e.asked.priority), place.wants.min(slots)),
+            let (weight, positions) = match place.sweep() {
+                Some(sweep) => {
+                    let (many, weight) = weights.get(sweep).copied().unwrap_or((0, 1));
+                    (weight, Some(many))
+                }
+                None => (queue.entry(id).map_or(1, |entry| entry.asked.priority), None),
             };
-            let wants = if place.stop.is_some() { wants } else { 0 };
-            let (game, has_long_jobs) = (place.game.clone(), place.has_long_jobs);
-            Taker { id, weight, wants, game, has_long_jobs }
+            place.taker(id, weight, positions, slots)
         };
         self.all.iter().map(taker).collect()
     }
 
     /// Asks all solves how far they are that have answered the last time; nobody waits for one that is busy.
     pub fn ask_statuses(&mut self, queue: &QueueHandle) {
-        let open = self.all.iter_mut().filter(|(_, place)| !place.is_asked && place.stop.is_some());
-        for (&number, place) in open {
-            place.is_asked = true;
-            let (handle, queue) = (place.handle.clone(), queue.clone());
-            tokio::spawn(async move {
-                let status = handle.status().await.ok().map(Box::new);
-                queue.send(QueueCommand::SolveStatus { number, status });
-            });
+        for (&number, place) in &mut self.all {
+            place.ask_status(number, queue);
         }
     }
 
@@ -421,17 +240,13 @@ impl Places {
         slots: u32,
     ) -> bool {
         let Some(place) = self.all.get_mut(&number) else { return false };
-        place.is_asked = false;
-        match status {
-            Some(status) => place.note_status(status, shares.slots_of(number), slots),
-            None => place.wants = 0,
-        }
-        place.sweep.is_none()
+        place.note_status(status, shares.slots_of(number), slots);
+        place.sweep().is_none()
     }
 
     /// What the solves have last said.
     pub fn statuses(&self) -> impl Iterator<Item = &SolveStatus> {
-        self.all.values().filter_map(|place| place.status.as_ref())
+        self.all.values().filter_map(Place::status)
     }
 
     /// Seconds in searches of this process's solves.
@@ -442,22 +257,20 @@ impl Places {
     /// Stops the solve of an entry's own.
     pub fn stop_solve(&mut self, number: u64) {
         if let Some(place) = self.all.get_mut(&number) {
-            place.stop = None;
+            place.stop();
         }
     }
 
     /// The same, because it has come to a limit.
     pub fn stop_at_limit(&mut self, number: u64, reason: String) {
         if let Some(place) = self.all.get_mut(&number) {
-            // The first limit counts.
-            let _ = place.limit.set(reason);
-            place.stop = None;
+            place.stop_at_limit(reason);
         }
     }
 
     /// Stops all of them.
     pub fn stop_all(&mut self) {
-        self.all.values_mut().for_each(|place| place.stop = None);
+        self.all.values_mut().for_each(Place::stop);
     }
 
     /// Whether a driver still runs.

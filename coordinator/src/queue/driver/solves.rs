@@ -7,7 +7,8 @@ use jlpns_queue::Sweep;
 use jlpns_solve::SolveStatus;
 use tracing::warn;
 
-use super::{QueueCommand, QueueDriver, now_ms, places};
+use super::place::{OpenedDriver, PlaceEnd};
+use super::{QueueCommand, QueueDriver, now_ms};
 
 /// After how long a solve is opened again that could not be, or broke down.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
@@ -31,7 +32,7 @@ impl QueueDriver {
     }
 
     /// A solve has been opened: all workers are told of it.
-    pub(super) fn opened(&mut self, number: u64, opened: anyhow::Result<places::OpenedDriver>) {
+    pub(super) fn opened(&mut self, number: u64, opened: anyhow::Result<OpenedDriver>) {
         match opened {
             Ok(driver) => {
                 let begun =
@@ -76,15 +77,15 @@ impl QueueDriver {
     }
 
     /// The driver of a solve has ended.
-    pub(super) fn ended(&mut self, number: u64, end: places::PlaceEnd) {
+    pub(super) fn ended(&mut self, number: u64, end: PlaceEnd) {
         let Some(place) = self.places.remove(number) else { return };
         self.workers.forget_route(number);
         match end {
-            places::PlaceEnd::Solve { kind, reason, found } => {
+            PlaceEnd::Solve { kind, reason, found } => {
                 self.queue.solve_ended(number, kind, reason, found, now_ms());
             }
-            places::PlaceEnd::Sweep => {}
-            places::PlaceEnd::Failed(reason) => {
+            PlaceEnd::Sweep => {}
+            PlaceEnd::Failed(reason) => {
                 warn!("a solve of the queue has broken down, and is opened again: {reason}");
                 self.try_again(number, place.sweep().cloned());
             }
