@@ -95,6 +95,7 @@ macro_rules! calls {
             fn memory(&self) -> u64;
             fn scale(&self) -> &OutcomeScale;
             fn orders_moves(&self) -> bool;
+            fn favoured(&self) -> Option<Player>;
             fn start(&self) -> DynPosition;
             fn play(&self, position: &mut DynPosition, mv: Move);
             fn undo(&self, position: &mut DynPosition, mv: Move);
@@ -120,6 +121,10 @@ macro_rules! calls {
 
             fn orders_moves(&self) -> bool {
                 self.0.orders_moves()
+            }
+
+            fn favoured(&self) -> Option<Player> {
+                self.0.favoured()
             }
 
             fn start(&self) -> DynPosition {
@@ -157,6 +162,10 @@ macro_rules! calls {
 
             fn orders_moves(&self) -> bool {
                 self.0.orders_moves()
+            }
+
+            fn favoured(&self) -> Option<Player> {
+                self.0.favoured()
             }
 
             fn start(&self) -> DynPosition {
@@ -208,6 +217,7 @@ mod tests {
     fn same<G: Game>(game: G, choices: &[usize]) {
         let other = DynGame::new(game.clone());
         assert_eq!(other.orders_moves(), game.orders_moves());
+        assert_eq!(other.favoured(), game.favoured());
         assert_eq!(other.scale(), game.scale());
         for bytes in [0, u64::MAX] {
             let limited = other.clone().with_memory(bytes);

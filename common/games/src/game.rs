@@ -215,6 +215,12 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     #[inline]
     fn promises(&self, _position: &Self::Position, _moves: &mut [(Move, i32)]) {}
 
+    /// Who is more likely to win than the other, as far as the start of the game tells: then searches with knowledge ask
+    /// first whether that player does, where they ask for one threshold after the other. It decides nothing else.
+    fn favoured(&self) -> Option<Player> {
+        None
+    }
+
     /// Whether promises tell good moves from bad ones well enough to search depth first. It decides what is done where
     /// nobody says which search to use, and no result.
     fn orders_moves(&self) -> bool {

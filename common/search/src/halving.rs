@@ -1,22 +1,22 @@
 //! The value of a position by searches for one threshold, each of which halves the outcomes that
 //! are left (GPNS paper, section 3.3, where it is called a dichotomic search).
 //!
-//! Where the outcomes tell on which move a game is won, a search with knowledge asks for late wins first (`late_first`).
+//! A search with the game's knowledge may ask in another order: for late wins first (`late_first`), or for the best of
+//! who is favoured (`favoured_first`).
 
 use std::ops::ControlFlow;
 
 use jlpns_games::{Bounds, Outcome, Threshold};
 
 use crate::efforts::carry_over;
-use crate::late_first::LateFirst;
 use crate::search_end::{Observer, SearchEnd, Statistics};
 use crate::{ChildFindings, EffortPair, Findings, Question};
 
-/// Finds the value as far as it lies within `bounds`, in this order if there is one. `run` searches for one threshold,
-/// creating at most so many nodes.
+/// Finds the value as far as it lies within `bounds`; `next` says what to ask if these outcomes are left. `run` searches
+/// for one threshold, creating at most so many nodes.
 pub(crate) fn search(
     bounds: Bounds,
-    late_first: Option<LateFirst>,
+    next: impl Fn(Bounds) -> Threshold,
     max_nodes: Option<u64>,
     observer: &mut dyn Observer,
     mut run: impl FnMut(Threshold, Option<u64>, &mut dyn Observer) -> SearchEnd,
@@ -26,7 +26,7 @@ pub(crate) fn search(
     let mut stopped = None;
     let mut open = bounds;
     while open.value().is_none() && stopped.is_none() {
-        let threshold = late_first.map_or_else(|| middle(open), |order| order.next(open));
+        let threshold = next(open);
         let nodes_before = statistics.nodes;
         let nodes_left = max_nodes.map(|max| max.saturating_sub(nodes_before));
         let mut part = PartObserver { observer: &mut *observer, whole: &whole, threshold };

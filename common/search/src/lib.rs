@@ -8,7 +8,7 @@
 //! - [`table`]: the transposition table of the depth-first searches.
 //! - [`search`]: what every search is given and what it gives back, and the choice among them.
 //! - `watch`: limits and observers.
-//! - `halving`: values by searches for one threshold.
+//! - `halving`: values by searches for one threshold; `late_first`, `favoured_first`: for which one first.
 //! - `pns`: PNS and GPNS; `pn2` and `gpns2`: the same on two levels; `nested`: the second level,
 //!   also of PDS-PN.
 //! - `depth_first`: what the depth-first searches share; `dfpn`, `pds` and `alpha_beta` are they.
@@ -25,6 +25,7 @@ mod depth_first;
 mod dfpn;
 pub mod effort;
 pub mod efforts;
+mod favoured_first;
 mod gpns2;
 pub mod graph;
 mod growth;

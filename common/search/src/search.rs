@@ -1,10 +1,11 @@
 //! What every search is given and what it gives back, and the choice among them.
 
 use jlpns_games::spec::{AnyGame, MoveError, position_after};
-use jlpns_games::{Game, Move, Threshold, with_game};
+use jlpns_games::{Bounds, Game, Move, Threshold, with_game};
 
 use crate::depth_first::Setting;
 use crate::efforts::Width;
+use crate::favoured_first::FavouredFirst;
 use crate::graph::{Graph, GraphSettings, Selection};
 pub use crate::growth::{EPSILON, Growth};
 use crate::late_first::LateFirst;
@@ -146,7 +147,7 @@ pub fn search<'a, G: Game>(
     match (question, settings.algorithm) {
         (Question::Value(bounds), algorithm) if !algorithm.answers_all() => halving::search(
             bounds,
-            LateFirst::on(game.scale(), settings.knowledge),
+            order_of_thresholds(game, bounds, settings.knowledge),
             settings.max_nodes,
             observer,
             |threshold, max_nodes, observer| {
@@ -156,6 +157,21 @@ pub fn search<'a, G: Game>(
             },
         ),
         _ => search_once(game, position, question, settings, tables, observer),
+    }
+}
+
+/// What to ask next if these of the outcomes that are `asked` for are left.
+fn order_of_thresholds<G: Game>(
+    game: &G,
+    asked: Bounds,
+    knowledge: bool,
+) -> impl Fn(Bounds) -> Threshold {
+    let late_first = LateFirst::on(game, knowledge);
+    let favoured_first = FavouredFirst::on(game, knowledge);
+    move |open| match (late_first, favoured_first) {
+        (Some(order), _) => order.next(open),
+        (None, Some(order)) => order.next(asked, open),
+        (None, None) => halving::middle(open),
     }
 }
 

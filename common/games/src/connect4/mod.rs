@@ -12,6 +12,7 @@
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
 //! - `lines_left`: players who have none left but upright ones, and so do not win.
 //! - `aftereven`: lines that would be completed only after one of that player's.
+//! - `favoured`: who is more likely to win on a board.
 //! - `last_moves`: outcomes that tell apart on which move the game ends.
 
 /// Calls a method with the number of bits of a column as its last argument, written out for the
@@ -29,6 +30,7 @@ macro_rules! by_height {
 }
 
 mod aftereven;
+mod favoured;
 mod follow_up;
 mod keys;
 mod last_moves;
@@ -397,6 +399,10 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     fn orders_moves(&self) -> bool {
         true
+    }
+
+    fn favoured(&self) -> Option<Player> {
+        favoured::favoured(self.width, self.height)
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

@@ -66,6 +66,7 @@ use update::{Pairs, Worklist};
 
 use crate::effort::EffortPair;
 use crate::efforts::{Evaluation, Width, most_proving_move_for};
+use crate::favoured_first::FavouredFirst;
 use crate::job::{ChildFindings, Findings, Initialisation, Question};
 use crate::late_first::LateFirst;
 
@@ -134,6 +135,8 @@ pub struct Graph<G: Game, W: Width> {
     orders: Orders<G::Key>,
     /// The order in which the root's thresholds are worked on, if it is not by their effort.
     late_first: Option<LateFirst>,
+    /// Which threshold of the root depth-first descents ask for first, if the game tells.
+    favoured_first: Option<FavouredFirst>,
     /// The root's threshold that such descents stay with.
     stays_with: Option<usize>,
     /// The position at the end of the path.
@@ -170,7 +173,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         let root = nodes.add(game.key(&position), game.to_move(&position), 0);
         evaluation.new_node(&game, &position, |i, pair| nodes.pairs_mut(root)[i] = pair);
         nodes.set(root, Mark::OnPath, true);
-        let late_first = LateFirst::on(game.scale(), settings.knowledge);
+        let late_first = LateFirst::on(&game, settings.knowledge);
+        let favoured_first = FavouredFirst::on(&game, settings.knowledge);
         Graph {
             game,
             question,
@@ -184,6 +188,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             path_is_depth_first: false,
             orders: Orders::new(),
             late_first,
+            favoured_first,
             stays_with: None,
             position,
             worklist: Worklist::default(),

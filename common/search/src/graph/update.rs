@@ -3,7 +3,7 @@
 //! A parent takes over a child's change at once if its numbers tell what follows (`change`);
 //! otherwise it looks at all of its children when its turn comes.
 
-use jlpns_games::{Game, Player};
+use jlpns_games::{Bounds, Game, Player, Threshold};
 use smallvec::SmallVec;
 
 use crate::Question;
@@ -110,19 +110,29 @@ impl<G: Game, W: Width> Graph<G, W> {
 
     /// The root's threshold that comes next where late wins come first.
     fn latest_threshold(&self) -> Option<usize> {
-        let (Some(order), Question::Value(asked)) = (self.late_first, self.question) else {
-            return None;
-        };
+        let order = self.late_first?;
+        self.next_threshold(|_, open| order.next(open))
+    }
+
+    /// The root's threshold that comes next where the game tells who is favoured.
+    fn favoured_threshold(&self) -> Option<usize> {
+        let order = self.favoured_first?;
+        self.next_threshold(|asked, open| order.next(asked, open))
+    }
+
+    /// The root's threshold that an order of thresholds has next, if a value is asked for that is not known yet.
+    fn next_threshold(&self, order: impl FnOnce(Bounds, Bounds) -> Threshold) -> Option<usize> {
+        let Question::Value(asked) = self.question else { return None };
         let known = self.question.bounds(self.root_efforts(), self.game.scale());
         let open = known.intersection(asked).filter(|open| open.value().is_none())?;
         let (first, _) = self.question.thresholds();
-        Some(usize::from(order.next(open).0 - first.0))
+        Some(usize::from(order(asked, open).0 - first.0))
     }
 
-    /// As [`Graph::open_threshold`]; but the one that was attracting stays so while it is open and takes at most [`STAY`]
+    /// As [`Graph::open_threshold`]; but the best outcome of who is favoured is asked for first, and else the one that was attracting
     /// times the effort.
     pub(super) fn threshold_to_stay_with(&mut self) -> Option<usize> {
-        if let Some(wanted) = self.latest_threshold() {
+        if let Some(wanted) = self.latest_threshold().or_else(|| self.favoured_threshold()) {
             return self.unlocked_threshold(wanted);
         }
         let attracting = self.attracting_threshold()?;

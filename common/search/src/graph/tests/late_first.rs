@@ -1,13 +1,19 @@
-//! Which of a root's thresholds is worked on, where the outcomes tell on which move the game is won.
+//! Which of a root's thresholds is worked on, where the outcomes tell on which move the game is won or the game tells who is
+//! favoured.
 
 use super::*;
 use crate::effort::Effort;
 use crate::job::ChildFindings;
 
 /// The names of the root's thresholds in the order in which they were worked on until all asked within `bounds` were
-/// solved, on 4x4.
-fn worked_on(knowledge: bool, bounds: impl Fn(Bounds) -> Bounds, depth_first: bool) -> Vec<String> {
-    let game = Connect4::<u64>::new(4, 4).unwrap().with_last_moves();
+/// solved, on a board of 4 rows.
+fn worked_on(
+    columns: u32,
+    knowledge: bool,
+    bounds: impl Fn(Bounds) -> Bounds,
+    depth_first: bool,
+) -> Vec<String> {
+    let game = Connect4::<u64>::new(columns, 4).unwrap().with_last_moves();
     let scale = game.scale().clone();
     let question = Question::Value(bounds(scale.bounds()));
     let settings = GraphSettings { knowledge, ..plain(1 << 24) };
@@ -34,7 +40,44 @@ fn worked_on(knowledge: bool, bounds: impl Fn(Bounds) -> Bounds, depth_first: bo
 #[test]
 fn the_win_comes_first_and_then_the_draw() {
     for depth_first in [false, true] {
-        assert_eq!(worked_on(true, |all| all, depth_first), ["win-15", "draw"]);
+        assert_eq!(worked_on(5, true, |all| all, depth_first), ["win-19", "draw"]);
+    }
+}
+
+#[test]
+fn the_draw_comes_first_and_then_the_win_if_the_second_player_is_favoured() {
+    for depth_first in [false, true] {
+        assert_eq!(worked_on(4, true, |all| all, depth_first), ["draw", "win-15"]);
+    }
+}
+
+#[test]
+fn depth_first_the_best_of_who_is_favoured_comes_first_where_last_moves_are_not_told() {
+    for (columns, rows, first) in [(4, 4, "draw"), (4, 5, "win")] {
+        let game = Connect4::<u64>::new(columns, rows).unwrap();
+        let name = |index: usize| game.scale().threshold_name(Threshold(1 + index as u8));
+        let question = Question::Value(game.scale().bounds());
+        let settings = GraphSettings { knowledge: true, ..plain(1 << 20) };
+        let mut graph = Graph::new(game.clone(), game.start(), question, Several(2), settings);
+        // Whatever it takes.
+        let efforts = |cheap: usize| {
+            let pair = |index| EffortPair {
+                proof: Effort::finite(if index == cheap { 1 } else { 1000 }),
+                disproof: Effort::finite(if index == cheap { 1 } else { 1000 }),
+            };
+            [0, 1].map(pair).to_vec()
+        };
+        for cheap in [0, 1] {
+            let children = (0..columns as u16)
+                .map(|column| ChildFindings { mv: Move(column), efforts: efforts(cheap) })
+                .collect();
+            let found =
+                Findings { efforts: efforts(cheap), children, nodes: 1, most_proving_move: None };
+            let root = graph.root();
+            graph.fold(root, &mut game.start(), 0, &found);
+            let next = graph.select_depth_first(None, &[]).expect("it is open");
+            assert_eq!(name(next.threshold), first, "{columns}x{rows}");
+        }
     }
 }
 
@@ -42,28 +85,29 @@ fn the_win_comes_first_and_then_the_draw() {
 fn what_is_not_asked_is_not_worked_on() {
     let from_draw = |all: Bounds| Bounds { upper: Outcome(all.upper.0 / 2), ..all };
     for depth_first in [false, true] {
-        assert_eq!(worked_on(true, from_draw, depth_first), ["draw"]);
+        assert_eq!(worked_on(4, true, from_draw, depth_first), ["draw"]);
     }
 }
 
 #[test]
 fn without_knowledge_the_effort_decides() {
-    assert_ne!(worked_on(false, |all| all, false)[0], "win-15");
+    let first = &worked_on(4, false, |all| all, false)[0];
+    assert!(!["win-15", "draw"].contains(&first.as_str()), "{first}");
 }
 
 #[test]
 fn the_most_proving_move_is_that_of_the_threshold_that_is_worked_on() {
     for (knowledge, expected) in [(true, Move(2)), (false, Move(1))] {
-        let game = Connect4::<u64>::new(4, 4).unwrap().with_last_moves();
+        let game = Connect4::<u64>::new(5, 4).unwrap().with_last_moves();
         let question = Question::Value(game.scale().bounds());
         let (first, count) = question.thresholds();
-        let latest_win = game.scale().parse_goal(">=win-15").unwrap().threshold();
+        let latest_win = game.scale().parse_goal(">=win-19").unwrap().threshold();
         let latest_win = usize::from(latest_win.0 - first.0);
         let settings = GraphSettings { knowledge, merge: false, ..plain(1 << 20) };
         let mut position = game.start();
         let mut graph = Graph::new(game, position, question, Several(count), settings);
         // Move 1 is the best for the lowest threshold, which takes least effort, move 2 for the latest win.
-        let children = (0..4).map(|column| {
+        let children = (0..5).map(|column| {
             let mut efforts = vec![EffortPair::UNIT; count];
             for (index, pair) in efforts.iter_mut().enumerate() {
                 let easy = (index == 0 && column == 1) || (index == latest_win && column == 2);
