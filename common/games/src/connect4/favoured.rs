@@ -10,7 +10,7 @@ use crate::Player;
 
 /// Who is favoured on a board of this size, if either is.
 pub(super) fn favoured(width: u32, height: u32) -> Option<Player> {
-    match (width % 2 == 0, height % 2 == 0) {
+    match (width.is_multiple_of(2), height.is_multiple_of(2)) {
         (_, false) => Some(Player::Max),
         (true, true) => Some(Player::Min),
         (false, true) => None,
