@@ -1,8 +1,8 @@
 //! Which threshold to ask next where the outcomes tell on which move a game is won, and no game lasts longer than a
 //! drawn one: between players who make no mistakes most wins come late, so the latest is asked for first.
 //!
-//! It begins with the win of the first player, or with the draw if the second one is favoured ([`Game::favoured`]), and goes on from the latest last move by steps that double, until halving
-//! is less than the next step.
+//! It begins with the win of the first player, or with the draw if the second one is favoured ([`Game::favoured`]), and
+//! goes on from the latest last move by steps that double, until halving is less than the next step.
 
 use jlpns_games::outcome::Ending;
 use jlpns_games::{Bounds, Game, Outcome, Player, Threshold};
@@ -18,8 +18,8 @@ pub(crate) struct LateFirst {
 }
 
 impl LateFirst {
-    /// That of a game on a scale whose drawn games end on the last move that there can be, and whose wins are told apart by their
-    /// last moves; for searches with the game's `knowledge` only.
+    /// That of a game on a scale whose drawn games end on the last move that there can be, and whose wins are told apart
+    /// by their last moves; for searches with the game's `knowledge` only.
     pub fn on<G: Game>(game: &G, knowledge: bool) -> Option<LateFirst> {
         if !knowledge {
             return None;

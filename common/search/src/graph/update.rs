@@ -129,8 +129,8 @@ impl<G: Game, W: Width> Graph<G, W> {
         Some(usize::from(order(asked, open).0 - first.0))
     }
 
-    /// As [`Graph::open_threshold`]; but the best outcome of who is favoured is asked for first, and else the one that was attracting
-    /// times the effort.
+    /// As [`Graph::open_threshold`]; but the best outcome of who is favoured is asked for first, and where nobody is, the one
+    /// that was attracting stays so while it is open and takes at most [`STAY`] times the effort.
     pub(super) fn threshold_to_stay_with(&mut self) -> Option<usize> {
         if let Some(wanted) = self.latest_threshold().or_else(|| self.favoured_threshold()) {
             return self.unlocked_threshold(wanted);

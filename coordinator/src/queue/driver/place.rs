@@ -239,14 +239,14 @@ impl Place {
 
     /// Tells it how many slots it has of each worker from now on; `number` is its own.
     pub fn allot(&mut self, number: u64, allotment: &Allotment) {
-        let mut changed = Vec::new();
         for (&id, (worker, slots)) in &mut self.workers {
             let allotted = allotment.get(&(id, number)).copied().unwrap_or(0);
             if std::mem::replace(slots, allotted) != allotted {
-                changed.push(Event::Allotted { worker: *worker, slots: allotted });
+                let event = Event::Allotted { worker: *worker, slots: allotted };
+                // A driver that is gone has ended.
+                let _ = self.commands.send(DriverCommand::Tell { event });
             }
         }
-        changed.into_iter().for_each(|event| self.tell(event));
     }
 
     /// How much it counts among those that take slots, with this weight, and how many of `slots` it can use: a sweep of
@@ -279,11 +279,13 @@ impl Place {
     /// else few more than it uses. Nothing of one that has ended.
     pub fn note_status(&mut self, status: Option<SolveStatus>, slots: u32, most: u32) {
         self.is_asked = false;
-        self.wants = status.as_ref().map_or(0, |status| {
-            let leased = u32::try_from(status.leased).unwrap_or(u32::MAX);
-            if leased >= slots { most } else { leased + 1 + leased / 4 }
-        });
-        self.status = status.or(self.status.take());
+        let Some(status) = status else {
+            self.wants = 0;
+            return;
+        };
+        let leased = u32::try_from(status.leased).unwrap_or(u32::MAX);
+        self.wants = if leased >= slots { most } else { leased + 1 + leased / 4 };
+        self.status = Some(status);
     }
 
     /// What it has last said.

@@ -1,5 +1,5 @@
-//! Which of a root's thresholds is worked on, where the outcomes tell on which move the game is won or the game tells who is
-//! favoured.
+//! Which of a root's thresholds is worked on, where the outcomes tell on which move the game is won or the game tells who
+//! is favoured.
 
 use super::*;
 use crate::effort::Effort;
@@ -74,7 +74,7 @@ fn depth_first_the_best_of_who_is_favoured_comes_first_where_last_moves_are_not_
             let found =
                 Findings { efforts: efforts(cheap), children, nodes: 1, most_proving_move: None };
             let root = graph.root();
-            graph.fold(root, &mut game.start(), 0, &found);
+            assert!(graph.fold(root, &mut game.start(), 0, &found));
             let next = graph.select_depth_first(None, &[]).expect("it is open");
             assert_eq!(name(next.threshold), first, "{columns}x{rows}");
         }
