@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
-//! `pairs`, `vertical`, `odd-threat`, `aftereven` or `wins`; `--memory 512MiB` is the size of the
+//! `pairs`, `vertical`, `led-threats`, `tempo`, `aftereven` or `wins`; `--memory 512MiB` is the size of the
 //! table, and `--threshold 2` asks for a win only.
 
 use std::time::Instant;
@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "--without" => match value()?.as_str() {
                 "follow-up" => rules.follow_up = false,
                 "pairs" => rules.pairs = false,
-                "odd-threat" => rules.odd_threat = false,
+                "led-threats" => rules.led_threats = false,
+                "tempo" => rules.tempo = false,
                 "lines-left" => rules.lines_left = false,
                 "vertical" => rules.vertical = false,
                 "aftereven" => rules.aftereven = false,

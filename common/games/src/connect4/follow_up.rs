@@ -11,10 +11,9 @@
 //! Columns with an odd number of empty cells break the rhythm. Two generalisations mend it:
 //! - **Pairs of odd columns.** Of the lowest empty cells of two odd columns the follower takes the
 //!   one when the leader takes the other; what is left of both columns is even (`pairs`).
-//! - **A threat in an odd column.** One odd column may stay without a partner if the follower has a
-//!   threat in it at the second, fourth, ... empty cell: the leader has to play below it in the
-//!   end, because all other columns are filled in pairs, and the follower's answer wins. This is
-//!   the odd threat by which White controls the zugzwang (Allis 1988, section 3.3).
+//! - **Threats at the leader's cells.** A threat of the follower's at a cell that the rule gives to the leader cuts its
+//!   column off, which makes it even if it was odd, and odd if it was even (`led_threats`). Or it is given up, and another column is
+//!   followed the other way round (`tempo`).
 //!
 //! Where neither helps, the follower may still be sure of a draw (`lines_left`).
 //!
@@ -24,7 +23,7 @@
 
 use crate::Bounds;
 use crate::connect4::aftereven::Follower;
-use crate::connect4::threats::lowest;
+use crate::connect4::led_threats::Shares;
 use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, Stones};
 
 /// The best that the player to move can still reach, as far as it is known.
@@ -67,32 +66,40 @@ impl<B: Bitboard> Connect4<B> {
         let reachable = led & !from_here_up(empty, winning);
         let follower =
             Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
+        let shares = Shares { reachable: leader | reachable, odd, follower };
+        let by_led_threats = || {
+            let threats = self.rules.led_threats;
+            threats.then(|| self.loses_to_led_threats(shares, &counts, up)).flatten()
+        };
         if odd.count_ones().is_multiple_of(2) {
             let left = left_empty(empty, winning);
             let loses = relevant.lower == MOVER_LOSES
                 && self.rules.wins_by_follow_up
                 && counts(left)
                 && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
-            if !(loses || relevant.upper > MOVER_DRAWS) {
-                return Most::Win;
+            let draws = relevant.upper > MOVER_DRAWS;
+            let broken = (loses || draws)
+                .then(|| self.pairs_break_all(leader | reachable, odd, follower, up))
+                .flatten();
+            // Cells that are given up may have been some of the follower's line.
+            let keeps_line = |given_up: B| {
+                given_up.is_zero()
+                    || !winning.is_zero()
+                    || self.has_four(follower.stones | (followed & !given_up), up)
+            };
+            match broken {
+                Some(given_up) if loses && keeps_line(given_up) => Most::Loss { left },
+                Some(_) if relevant.lower > MOVER_LOSES => Most::Draw,
+                _ => match by_led_threats() {
+                    Some(left) => Most::Loss { left },
+                    None if broken.is_some() => Most::Draw,
+                    None if draws && self.rules.tempo && self.draws_by_tempo(shares, up) => {
+                        Most::Draw
+                    }
+                    None => Most::Win,
+                },
             }
-            match self.pairs_break_all(leader | reachable, odd, follower, up) {
-                None => Most::Win,
-                // Cells that are given up may have been some of the follower's line.
-                Some(given_up)
-                    if loses
-                        && (given_up.is_zero()
-                            || !winning.is_zero()
-                            || self.has_four(follower.stones | (followed & !given_up), up)) =>
-                {
-                    Most::Loss { left }
-                }
-                Some(_) => Most::Draw,
-            }
-        } else if self.rules.odd_threat
-            && let Some(left) =
-                self.loses_to_threat_in_odd_column(leader | reachable, follower, odd, counts, up)
-        {
+        } else if let Some(left) = by_led_threats() {
             Most::Loss { left }
         } else if relevant.upper > MOVER_DRAWS
             && self.rules.lines_left
@@ -103,48 +110,6 @@ impl<B: Bitboard> Connect4<B> {
             Most::Win
         }
     }
-
-    /// Whether a threat of the follower's decides, where the number of odd columns is odd: then how many cells the game
-    /// leaves empty at the least, of those numbers that count.
-    #[inline(always)]
-    fn loses_to_threat_in_odd_column(
-        &self,
-        reachable: B,
-        follower: Follower<B>,
-        odd: B,
-        counts: impl Fn(u32) -> bool,
-        up: usize,
-    ) -> Option<u32> {
-        let odd_threats = follower.threats & !self.follower_cells;
-        if odd_threats.is_zero() {
-            return None;
-        }
-        let mut bottoms = odd;
-        while !bottoms.is_zero() {
-            let bottom = lowest(bottoms);
-            bottoms = bottoms ^ bottom;
-            let column = from_here_up(follower.empty, bottom);
-            let threats = odd_threats & column;
-            if threats.is_zero() {
-                continue;
-            }
-            let up_to_threat = column & (threats ^ (threats - B::one()));
-            let led = up_to_threat & self.follower_cells;
-            let gets = (follower.gets & !column) | (up_to_threat ^ led);
-            let left = left_empty(follower.empty, follower.threats & gets);
-            if !counts(left) {
-                continue;
-            }
-            let follower = Follower { gets, ..follower };
-            if self
-                .pairs_break_all((reachable & !column) | led, odd ^ bottom, follower, up)
-                .is_some()
-            {
-                return Some(left);
-            }
-        }
-        None
-    }
 }
 
 /// How many of the `empty` cells the game leaves empty at the least, if the leader makes no line and comes to play below
@@ -152,7 +117,7 @@ impl<B: Bitboard> Connect4<B> {
 /// threat to the top of its column, in all such columns together, two are played then: the one that ends the game, and
 /// the one below it.
 #[inline(always)]
-fn left_empty<B: Bitboard>(empty: B, threats: B) -> u32 {
+pub(super) fn left_empty<B: Bitboard>(empty: B, threats: B) -> u32 {
     let below = threats >> 1;
     (from_here_up(empty, below) | below).count_ones().saturating_sub(2)
 }

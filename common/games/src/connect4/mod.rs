@@ -10,6 +10,8 @@
 //!   opening.
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
+//! - `led_threats`: threats of that player's at cells of the opponent's, which decide who has to play below them.
+//! - `tempo`: such a threat that is given up so that another column can be followed the other way round.
 //! - `lines_left`: players who have none left but upright ones, and so do not win.
 //! - `aftereven`: lines that would be completed only after one of that player's.
 //! - `favoured`: who is more likely to win on a board.
@@ -34,6 +36,7 @@ mod favoured;
 mod follow_up;
 mod keys;
 mod last_moves;
+mod led_threats;
 mod lines;
 mod lines_left;
 mod opening;
@@ -41,6 +44,7 @@ mod pairs;
 mod potential;
 mod rules;
 mod size;
+mod tempo;
 mod threats;
 
 #[cfg(test)]

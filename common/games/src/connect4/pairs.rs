@@ -100,7 +100,12 @@ impl<B: Bitboard> Connect4<B> {
 
     /// Whether `test` holds for all lines in `cells`; it is told whether a line is upright.
     #[inline(always)]
-    fn all_lines(&self, cells: B, up: usize, mut test: impl FnMut(B, bool) -> bool) -> bool {
+    pub(super) fn all_lines(
+        &self,
+        cells: B,
+        up: usize,
+        mut test: impl FnMut(B, bool) -> bool,
+    ) -> bool {
         // The narrowest and the lowest boards have no lines in some direction.
         let (tall, wide) = (up > 4, self.width >= 4);
         let mut all = |step, upright| {

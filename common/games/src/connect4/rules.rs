@@ -10,8 +10,10 @@ pub struct Rules {
     pub pairs: bool,
     /// Vertical pairs among them.
     pub vertical: bool,
-    /// A threat in an odd column in it.
-    pub odd_threat: bool,
+    /// Threats at cells that it gives to the leader.
+    pub led_threats: bool,
+    /// Such threats that are given up for a tempo.
+    pub tempo: bool,
     /// That who has no line left does not win, where it says nothing.
     pub lines_left: bool,
     /// Lines that come too late in it.
@@ -27,7 +29,8 @@ impl Default for Rules {
             follow_up: true,
             pairs: true,
             vertical: true,
-            odd_threat: true,
+            led_threats: true,
+            tempo: true,
             lines_left: true,
             aftereven: true,
             wins_by_follow_up: true,

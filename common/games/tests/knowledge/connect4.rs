@@ -12,12 +12,13 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 /// Pieces of the knowledge: all that is left without one, and the same with it.
-const PIECES: [(&str, Rules, Rules); 10] = {
+const PIECES: [(&str, Rules, Rules); 12] = {
     let none = Rules {
         follow_up: false,
         pairs: false,
         vertical: false,
-        odd_threat: false,
+        led_threats: false,
+        tempo: false,
         lines_left: false,
         aftereven: false,
         wins_by_follow_up: false,
@@ -25,14 +26,22 @@ const PIECES: [(&str, Rules, Rules); 10] = {
     let follow_up = Rules { follow_up: true, ..none };
     let wins = Rules { wins_by_follow_up: true, ..follow_up };
     let pairs = Rules { pairs: true, ..wins };
-    let all =
-        Rules { vertical: true, odd_threat: true, lines_left: true, aftereven: true, ..pairs };
+    let all = Rules {
+        vertical: true,
+        led_threats: true,
+        tempo: true,
+        lines_left: true,
+        aftereven: true,
+        ..pairs
+    };
     [
         ("follow-up", none, follow_up),
         ("wins", follow_up, wins),
         ("pairs", wins, pairs),
         ("vertical", pairs, Rules { vertical: true, ..pairs }),
-        ("odd threat", wins, Rules { odd_threat: true, ..wins }),
+        ("led threats", wins, Rules { led_threats: true, ..wins }),
+        ("tempo", pairs, Rules { tempo: true, ..pairs }),
+        ("tempo and the rest", Rules { tempo: false, ..all }, all),
         ("lines left", follow_up, Rules { lines_left: true, ..follow_up }),
         ("lines left and the rest", Rules { lines_left: false, ..all }, all),
         ("aftereven", wins, Rules { aftereven: true, ..wins }),

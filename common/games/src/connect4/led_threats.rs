@@ -1,0 +1,105 @@
+//! Threats of the follower's at cells that the follow-up rule gives to the leader: the second, fourth, ... empty cell of
+//! an odd column, or the third, fifth, ... of an even one.
+//!
+//! Such a threat cuts its column off, because whoever plays right below it loses: the leader to the threat, and
+//! the follower the threat to the leader. What is left up to the threat is an even number of cells where the column was odd, so that
+//! it needs no partner any more, and an odd number where it was even, so that its lowest cell needs one. In either
+//! case the follower takes the cell of the threat if the game comes there: all that can be answered is
+//! filled, and the leader has to play below it in the end. This is the odd threat by which White controls the
+//! zugzwang (Allis 1988, section 3.3), and the two of Black's that do the same.
+//!
+//! Each column that is cut off makes an odd number of columns that need a partner even, or the other way round. So it takes one
+//! threat, or three, where the number of odd columns is odd, and two in different columns where it is even.
+
+use crate::connect4::aftereven::Follower;
+use crate::connect4::follow_up::{from_here_up, left_empty};
+use crate::connect4::threats::lowest;
+use crate::connect4::{Bitboard, Connect4};
+
+/// Who gets which of the empty cells.
+#[derive(Clone, Copy)]
+pub(super) struct Shares<B> {
+    /// The leader's stones and the cells that the leader gets, if nothing is answered in another column.
+    pub reachable: B,
+    /// The lowest empty cells of the columns that need a partner.
+    pub odd: B,
+    /// What the follower has and gets.
+    pub follower: Follower<B>,
+}
+
+impl<B: Bitboard> Connect4<B> {
+    /// Whether threats of the follower's at cells that the leader gets by these `shares` decide: then how many cells the
+    /// game leaves empty at the least, of those numbers that count.
+    #[inline(always)]
+    pub(super) fn loses_to_led_threats(
+        &self,
+        shares: Shares<B>,
+        counts: &impl Fn(u32) -> bool,
+        up: usize,
+    ) -> Option<u32> {
+        let threats = self.led_threats(shares.follower);
+        let enough = if shares.odd.count_ones().is_multiple_of(2) {
+            threats.count_ones() > 1
+        } else {
+            !threats.is_zero()
+        };
+        if enough { self.cut_off(shares, threats, counts, up) } else { None }
+    }
+
+    /// The follower's threats at cells that the leader gets, but those that can be played now, and are taken now.
+    #[inline(always)]
+    pub(super) fn led_threats(&self, follower: Follower<B>) -> B {
+        let playable = self.playable(self.full ^ follower.empty);
+        follower.threats & !self.follower_cells & !playable
+    }
+
+    /// Cuts off columns that have some of `threats`, which are none of the columns that are cut off already, until
+    /// the leader loses.
+    fn cut_off(
+        &self,
+        shares: Shares<B>,
+        threats: B,
+        counts: &impl Fn(u32) -> bool,
+        up: usize,
+    ) -> Option<u32> {
+        if threats.is_zero() {
+            return None;
+        }
+        let threat = lowest(threats);
+        let column = self.empty_part(shares.follower.empty, threat, up);
+        let threats = threats & !column;
+        let cut = self.cut_off_at(threat, column, shares);
+        let left = left_empty(cut.follower.empty, cut.follower.threats & cut.follower.gets);
+        let loses = cut.odd.count_ones().is_multiple_of(2)
+            && counts(left)
+            && self.pairs_break_all(cut.reachable, cut.odd, cut.follower, up).is_some();
+        if loses {
+            return Some(left);
+        }
+        self.cut_off(cut, threats, counts, up).or_else(|| self.cut_off(shares, threats, counts, up))
+    }
+
+    /// The shares if the game goes on in `column`, the empty cells of one, up to this threat and no further.
+    #[inline(always)]
+    fn cut_off_at(&self, threat: B, column: B, shares: Shares<B>) -> Shares<B> {
+        let Shares { reachable, odd, follower } = shares;
+        let bottom = column & self.playable(self.full ^ follower.empty);
+        let up_to_threat = column & (threat | (threat - B::one()));
+        // In an even column the lowest cell is neither's.
+        let led = up_to_threat & self.follower_cells;
+        let answers = up_to_threat & !self.follower_cells & !bottom;
+        Shares {
+            reachable: (reachable & !column) | led,
+            odd: odd ^ bottom,
+            follower: Follower { gets: (follower.gets & !column) | answers, ..follower },
+        }
+    }
+
+    /// All cells of `empty` in the column of the one in `cell`.
+    #[inline(always)]
+    pub(super) fn empty_part(&self, empty: B, cell: B, up: usize) -> B {
+        // The bit above the column.
+        let end = (from_here_up(empty, cell) & (self.bottom_row << (up - 2))) << 1;
+        empty & (end - (end >> (up - 1)))
+    }
+}
