@@ -9,13 +9,12 @@
 //! cell has no answer. If C is even, its lowest cell needs a partner, too; so the number of columns that do is even.
 //!
 //! When the leader plays the topmost cell of X, C may not have come so far:
-//! - If the pair of its lowest cell and another, y1, is not begun, the follower takes y1. What is left of both columns is even,
-//!   and is followed.
+//! - If C is even and its lowest cell c1 not filled, the follower takes the cell that answers c1, or b1 where the answer is c2 and b1 is of the
+//!   column that is made even with C (`pairs`). So the leader does not get what the pair keeps apart, and what is
+//!   left of both columns is even, and is followed.
 //! - If there are other cells left below the threat, the follower plays the lowest of them; from there on each of the two gets the
 //!   cells that were the other's, up to the threat. So of the cells below the threat nothing is known but
 //!   that nobody gets two in a row.
-//!
-//! No vertical pairs are made here: the answer to y1 would not be known to keep its promise.
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::follow_up::from_here_up;
@@ -47,8 +46,7 @@ impl<B: Bitboard> Connect4<B> {
                 turned = turned ^ bottom;
                 let Shares { reachable, odd, follower } =
                     self.turned(from_here_up(empty, bottom), bottom, given_up);
-                let pairs = self.pairs_break_all(reachable, odd, follower, up);
-                if pairs.is_some_and(|given_up| given_up.is_zero()) {
+                if self.pairs_break_all(reachable, odd, follower, up).is_some() {
                     return true;
                 }
             }
