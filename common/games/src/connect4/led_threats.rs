@@ -16,6 +16,10 @@ use crate::connect4::follow_up::{from_here_up, left_empty};
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
 
+/// Of so many columns at the most it is tried which of them to cut off: the sets of them double with each, and on wide boards
+/// there may be many.
+const MOST_COLUMNS: u32 = 4;
+
 /// Who gets which of the empty cells.
 #[derive(Clone, Copy)]
 pub(super) struct Shares<B> {
@@ -43,7 +47,7 @@ impl<B: Bitboard> Connect4<B> {
         } else {
             !threats.is_zero()
         };
-        if enough { self.cut_off(shares, threats, counts, up) } else { None }
+        if enough { self.cut_off(shares, threats, MOST_COLUMNS, counts, up) } else { None }
     }
 
     /// The follower's threats at cells that the leader gets, but those that can be played now, and are taken now.
@@ -54,15 +58,16 @@ impl<B: Bitboard> Connect4<B> {
     }
 
     /// Cuts off columns that have some of `threats`, which are none of the columns that are cut off already, until
-    /// the leader loses.
+    /// the leader loses; so many `columns` are tried at the most.
     fn cut_off(
         &self,
         shares: Shares<B>,
         threats: B,
+        columns: u32,
         counts: &impl Fn(u32) -> bool,
         up: usize,
     ) -> Option<u32> {
-        if threats.is_zero() {
+        if threats.is_zero() || columns == 0 {
             return None;
         }
         let threat = lowest(threats);
@@ -76,7 +81,8 @@ impl<B: Bitboard> Connect4<B> {
         if loses {
             return Some(left);
         }
-        self.cut_off(cut, threats, counts, up).or_else(|| self.cut_off(shares, threats, counts, up))
+        self.cut_off(cut, threats, columns - 1, counts, up)
+            .or_else(|| self.cut_off(shares, threats, columns - 1, counts, up))
     }
 
     /// The shares if the game goes on in `column`, the empty cells of one, up to this threat and no further.
