@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
-//! `pairs`, `vertical`, `led-threats`, `tempo`, `aftereven` or `wins`; `--memory 512MiB` is the size of the
-//! table, and `--threshold 2` asks for a win only.
+//! `pairs`, `vertical`, `led-threats`, `tempo`, `lines-left`, `aftereven` or `wins`; `--memory 512MiB` is
+//! the size of the table, and `--threshold 2` asks for a win only.
 
 use std::time::Instant;
 

@@ -41,9 +41,7 @@ impl<B: Bitboard> Connect4<B> {
     pub(super) fn comes_too_late(&self, cells: B, follower: Follower<B>, up: usize) -> bool {
         let Follower { stones, gets, empty, .. } = follower;
         let above = from_here_up(empty, cells);
-        // From the bits above the columns that `cells` are in to all the other bits of these.
-        let ends = (above & (self.bottom_row << (up - 2))) << 1;
-        let below = empty & (ends - (ends >> (up - 1))) & !above;
+        let below = self.columns_of(cells, empty, up) & !above;
         let wins = |answered: B| self.has_four(stones | gets & (below | answered << 1), up);
         if !wins(cells) {
             return false;

@@ -23,7 +23,7 @@
 
 use crate::Bounds;
 use crate::connect4::aftereven::Follower;
-use crate::connect4::led_threats::Shares;
+use crate::connect4::shares::Shares;
 use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, Stones};
 
 /// The best that the player to move can still reach, as far as it is known.
@@ -78,9 +78,7 @@ impl<B: Bitboard> Connect4<B> {
                 && counts(left)
                 && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
             let draws = relevant.upper > MOVER_DRAWS;
-            let broken = (loses || draws)
-                .then(|| self.pairs_break_all(leader | reachable, odd, follower, up))
-                .flatten();
+            let broken = (loses || draws).then(|| self.pairs_break_all(shares, up)).flatten();
             // Cells that are given up may have been some of the follower's line.
             let keeps_line = |given_up: B| {
                 given_up.is_zero()
@@ -128,4 +126,20 @@ pub(super) fn left_empty<B: Bitboard>(empty: B, threats: B) -> u32 {
 pub(super) fn from_here_up<B: Bitboard>(empty: B, cells: B) -> B {
     // The sum carries through the empty cells up to the bit above the column.
     empty & !(empty + cells)
+}
+
+/// All bits from the first of the board to this cell.
+#[inline(always)]
+pub(super) fn up_to<B: Bitboard>(cell: B) -> B {
+    cell | (cell - B::one())
+}
+
+impl<B: Bitboard> Connect4<B> {
+    /// All cells of `empty` in the columns of those in `cells`.
+    #[inline(always)]
+    pub(super) fn columns_of(&self, cells: B, empty: B, up: usize) -> B {
+        // From the bits above the columns that `cells` are in to all the other bits of these.
+        let ends = (from_here_up(empty, cells) & (self.bottom_row << (up - 2))) << 1;
+        empty & (ends - (ends >> (up - 1)))
+    }
 }

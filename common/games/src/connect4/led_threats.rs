@@ -9,27 +9,17 @@
 //! zugzwang (Allis 1988, section 3.3), and the two of Black's that do the same.
 //!
 //! Each column that is cut off makes an odd number of columns that need a partner even, or the other way round. So it takes one
-//! threat, or three, where the number of odd columns is odd, and two in different columns where it is even.
+//! threat where the number of odd columns is odd, and two in different columns where it is even; more of them, if that does not do.
 
 use crate::connect4::aftereven::Follower;
-use crate::connect4::follow_up::{from_here_up, left_empty};
+use crate::connect4::follow_up::{left_empty, up_to};
+use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
 
 /// Of so many columns at the most it is tried which of them to cut off: the sets of them double with each, and on wide boards
 /// there may be many.
 const MOST_COLUMNS: u32 = 4;
-
-/// Who gets which of the empty cells.
-#[derive(Clone, Copy)]
-pub(super) struct Shares<B> {
-    /// The leader's stones and the cells that the leader gets, if nothing is answered in another column.
-    pub reachable: B,
-    /// The lowest empty cells of the columns that need a partner.
-    pub odd: B,
-    /// What the follower has and gets.
-    pub follower: Follower<B>,
-}
 
 impl<B: Bitboard> Connect4<B> {
     /// Whether threats of the follower's at cells that the leader gets by these `shares` decide: then how many cells the
@@ -71,41 +61,19 @@ impl<B: Bitboard> Connect4<B> {
             return None;
         }
         let threat = lowest(threats);
-        let column = self.empty_part(shares.follower.empty, threat, up);
+        let empty = shares.follower.empty;
+        let column = self.columns_of(threat, empty, up);
         let threats = threats & !column;
-        let cut = self.cut_off_at(threat, column, shares);
-        let left = left_empty(cut.follower.empty, cut.follower.threats & cut.follower.gets);
+        let bottom = column & self.playable(self.full ^ empty);
+        let cut = self.turned(column, column & up_to(threat), bottom, shares);
+        let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
         let loses = cut.odd.count_ones().is_multiple_of(2)
             && counts(left)
-            && self.pairs_break_all(cut.reachable, cut.odd, cut.follower, up).is_some();
+            && self.pairs_break_all(cut, up).is_some();
         if loses {
             return Some(left);
         }
         self.cut_off(cut, threats, columns - 1, counts, up)
             .or_else(|| self.cut_off(shares, threats, columns - 1, counts, up))
-    }
-
-    /// The shares if the game goes on in `column`, the empty cells of one, up to this threat and no further.
-    #[inline(always)]
-    fn cut_off_at(&self, threat: B, column: B, shares: Shares<B>) -> Shares<B> {
-        let Shares { reachable, odd, follower } = shares;
-        let bottom = column & self.playable(self.full ^ follower.empty);
-        let up_to_threat = column & (threat | (threat - B::one()));
-        // In an even column the lowest cell is neither's.
-        let led = up_to_threat & self.follower_cells;
-        let answers = up_to_threat & !self.follower_cells & !bottom;
-        Shares {
-            reachable: (reachable & !column) | led,
-            odd: odd ^ bottom,
-            follower: Follower { gets: (follower.gets & !column) | answers, ..follower },
-        }
-    }
-
-    /// All cells of `empty` in the column of the one in `cell`.
-    #[inline(always)]
-    pub(super) fn empty_part(&self, empty: B, cell: B, up: usize) -> B {
-        // The bit above the column.
-        let end = (from_here_up(empty, cell) & (self.bottom_row << (up - 2))) << 1;
-        empty & (end - (end >> (up - 1)))
     }
 }

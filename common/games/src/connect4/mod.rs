@@ -10,6 +10,7 @@
 //!   opening.
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
+//! - `shares`: who gets which of the empty cells by these two.
 //! - `led_threats`: threats of that player's at cells of the opponent's, which decide who has to play below them.
 //! - `tempo`: such a threat that is given up so that another column can be followed the other way round.
 //! - `lines_left`: players who have none left but upright ones, and so do not win.
@@ -43,6 +44,7 @@ mod opening;
 mod pairs;
 mod potential;
 mod rules;
+mod shares;
 mod size;
 mod tempo;
 mod threats;

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::lines::{line_starts, lines_from};
+use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
 
@@ -31,38 +32,28 @@ struct Pairing<B> {
 }
 
 impl<B: Bitboard> Connect4<B> {
-    /// Whether the cells of `lowest_odd`, an even number, can be paired so that every line in
-    /// `reachable` and one cell of each pair comes too late. If so, the cells that the follower
+    /// Whether the lowest cells of odd columns, an even number, can be paired so that every line of reachable cells
+    /// and one cell of each pair comes too late. If so, the cells that the follower
     /// gives up for that of those that the follow-up rule gives to the follower.
     #[inline(always)]
-    pub(super) fn pairs_break_all(
-        &self,
-        reachable: B,
-        lowest_odd: B,
-        follower: Follower<B>,
-        up: usize,
-    ) -> Option<B> {
+    pub(super) fn pairs_break_all(&self, shares: Shares<B>, up: usize) -> Option<B> {
+        let Shares { reachable, odd: lowest_odd, .. } = shares;
         if !self.rules.pairs && !lowest_odd.is_zero() {
             None
         } else if !self.has_four(reachable | lowest_odd, up) {
             Some(B::zero())
         } else {
-            self.find_pairs(reachable, lowest_odd, follower, up)
+            self.find_pairs(shares, up)
         }
     }
 
     /// Pairs the cells as [`Connect4::pairs_break_all`] says, known that there are lines in
-    /// `reachable` and `lowest_odd` together: each line through two of the odd cells makes them a
+    /// the reachable cells and the lowest ones of odd columns together: each line through two of the odd cells makes them a
     /// pair, and these pairs must break the other lines, those included that the cells given up
     /// make possible.
     #[inline(never)]
-    fn find_pairs(
-        &self,
-        reachable: B,
-        lowest_odd: B,
-        follower: Follower<B>,
-        up: usize,
-    ) -> Option<B> {
+    fn find_pairs(&self, shares: Shares<B>, up: usize) -> Option<B> {
+        let Shares { reachable, odd: lowest_odd, follower } = shares;
         let race = self.in_the_race(follower, up);
         if !race && (lowest_odd.is_zero() || self.has_four(reachable, up)) {
             return None;

@@ -16,9 +16,8 @@
 //!   cells that were the other's, up to the threat. So of the cells below the threat nothing is known but
 //!   that nobody gets two in a row.
 
-use crate::connect4::aftereven::Follower;
-use crate::connect4::follow_up::from_here_up;
-use crate::connect4::led_threats::Shares;
+use crate::connect4::follow_up::{from_here_up, up_to};
+use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
 
@@ -36,7 +35,7 @@ impl<B: Bitboard> Connect4<B> {
         let playable = self.playable(self.full ^ empty);
         while !threats.is_zero() {
             let threat = lowest(threats);
-            let column = self.empty_part(empty, threat, up);
+            let column = self.columns_of(threat, empty, up);
             threats = threats & !column;
             let bottom = column & playable;
             let given_up = self.given_up_at(threat, column, bottom, shares);
@@ -44,9 +43,9 @@ impl<B: Bitboard> Connect4<B> {
             while !turned.is_zero() {
                 let bottom = lowest(turned);
                 turned = turned ^ bottom;
-                let Shares { reachable, odd, follower } =
-                    self.turned(from_here_up(empty, bottom), bottom, given_up);
-                if self.pairs_break_all(reachable, odd, follower, up).is_some() {
+                let column = from_here_up(empty, bottom);
+                let shares = self.turned(column, column, bottom, given_up);
+                if self.pairs_break_all(shares, up).is_some() {
                     return true;
                 }
             }
@@ -57,35 +56,17 @@ impl<B: Bitboard> Connect4<B> {
     /// The shares if the threat in this column, the empty cells of one, is given up for a tempo.
     #[inline(always)]
     fn given_up_at(&self, threat: B, column: B, bottom: B, shares: Shares<B>) -> Shares<B> {
-        let Shares { reachable, odd, follower } = shares;
         let right_below = threat >> 1;
-        let up_to_threat = column & (threat | (threat - B::one()));
+        let up_to_threat = column & up_to(threat);
         let answers = column & !up_to_threat & self.follower_cells;
         // In an even column the lowest cell has a partner.
-        let alone = column & (!bottom | odd);
+        let alone = column & (!bottom | shares.odd);
         let led = if (up_to_threat & alone & !(threat | right_below)).is_zero() {
             column & !up_to_threat | threat | right_below
         } else {
             alone
         };
-        Shares {
-            reachable: (reachable & !column) | led & !answers,
-            odd: odd ^ bottom,
-            follower: Follower { gets: (follower.gets & !column) | answers, ..follower },
-        }
-    }
-
-    /// The shares if this column, the empty cells of one, is turned.
-    #[inline(always)]
-    fn turned(&self, column: B, bottom: B, shares: Shares<B>) -> Shares<B> {
-        let Shares { reachable, odd, follower } = shares;
-        let led = column & self.follower_cells;
-        let answers = column & !self.follower_cells & !bottom;
-        Shares {
-            reachable: (reachable & !column) | led,
-            odd: odd ^ bottom,
-            follower: Follower { gets: (follower.gets & !column) | answers, ..follower },
-        }
+        shares.with_column(column, bottom, led & !answers, answers)
     }
 
     /// Of these lowest empty cells of columns those whose columns have empty cells of all lines that
