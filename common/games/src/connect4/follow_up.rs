@@ -23,6 +23,7 @@
 
 use crate::Bounds;
 use crate::connect4::aftereven::Follower;
+use crate::connect4::pairs::Unbroken;
 use crate::connect4::shares::Shares;
 use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, Stones};
 
@@ -55,21 +56,13 @@ impl<B: Bitboard> Connect4<B> {
         if !self.rules.follow_up {
             return Most::Win;
         }
-        let Stones { mover: leader, all, .. } = position;
-        let empty = self.full ^ all;
-        // The lowest empty cells of the odd columns.
-        let odd = self.playable(all) & self.follower_cells;
-        // What the leader gets in even columns, and in odd ones above their lowest empty cell.
-        let led = empty & !self.follower_cells;
-        let followed = empty & self.follower_cells & !odd;
+        let shares = self.shares(position, follower_threats);
+        let Shares { odd, follower, .. } = shares;
+        let Follower { gets: followed, empty, .. } = follower;
         let winning = follower_threats & followed;
-        let reachable = led & !from_here_up(empty, winning);
-        let follower =
-            Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
-        let shares = Shares { reachable: leader | reachable, odd, follower };
-        let by_led_threats = || {
+        let by_led_threats = |unbroken: Unbroken<B>| {
             let threats = self.rules.led_threats;
-            threats.then(|| self.loses_to_led_threats(shares, &counts, up)).flatten()
+            threats.then(|| self.loses_to_led_threats(shares, unbroken, &counts, up)).flatten()
         };
         if odd.count_ones().is_multiple_of(2) {
             let left = left_empty(empty, winning);
@@ -78,7 +71,11 @@ impl<B: Bitboard> Connect4<B> {
                 && counts(left)
                 && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
             let draws = relevant.upper > MOVER_DRAWS;
-            let broken = (loses || draws).then(|| self.pairs_break_all(shares, up)).flatten();
+            let broken = if loses || draws {
+                self.pairs_break_all(shares, up)
+            } else {
+                Err(self.any_line())
+            };
             // Cells that are given up may have been some of the follower's line.
             let keeps_line = |given_up: B| {
                 given_up.is_zero()
@@ -86,27 +83,45 @@ impl<B: Bitboard> Connect4<B> {
                     || self.has_four(follower.stones | (followed & !given_up), up)
             };
             match broken {
-                Some(given_up) if loses && keeps_line(given_up) => Most::Loss { left },
-                Some(_) if relevant.lower > MOVER_LOSES => Most::Draw,
-                _ => match by_led_threats() {
+                Ok(given_up) if loses && keeps_line(given_up) => Most::Loss { left },
+                Ok(_) if relevant.lower > MOVER_LOSES => Most::Draw,
+                _ => match by_led_threats(broken.err().unwrap_or(self.any_line())) {
                     Some(left) => Most::Loss { left },
-                    None if broken.is_some() => Most::Draw,
+                    None if broken.is_ok() => Most::Draw,
                     None if draws && self.rules.tempo && self.draws_by_tempo(shares, up) => {
                         Most::Draw
                     }
                     None => Most::Win,
                 },
             }
-        } else if let Some(left) = by_led_threats() {
+        } else if let Some(left) = by_led_threats(self.any_line()) {
             Most::Loss { left }
         } else if relevant.upper > MOVER_DRAWS
             && self.rules.lines_left
-            && !self.has_line_left(leader, empty, up)
+            && !self.has_line_left(position.mover, empty, up)
         {
             Most::Draw
         } else {
             Most::Win
         }
+    }
+}
+
+impl<B: Bitboard> Connect4<B> {
+    /// Who gets what by the follow-up rule, if the player to move leads.
+    #[inline(always)]
+    pub(super) fn shares(&self, position: Stones<B>, follower_threats: B) -> Shares<B> {
+        let Stones { mover: leader, all, .. } = position;
+        let empty = self.full ^ all;
+        // The lowest empty cells of the odd columns.
+        let odd = self.playable(all) & self.follower_cells;
+        // What the leader gets in even columns, and in odd ones above their lowest empty cell.
+        let led = empty & !self.follower_cells;
+        let followed = empty & self.follower_cells & !odd;
+        let reachable = led & !from_here_up(empty, follower_threats & followed);
+        let follower =
+            Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
+        Shares { reachable: leader | reachable, odd, follower }
     }
 }
 

@@ -13,6 +13,7 @@
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::follow_up::{left_empty, up_to};
+use crate::connect4::pairs::Unbroken;
 use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4};
@@ -23,11 +24,12 @@ const MOST_COLUMNS: u32 = 4;
 
 impl<B: Bitboard> Connect4<B> {
     /// Whether threats of the follower's at cells that the leader gets by these `shares` decide: then how many cells the
-    /// game leaves empty at the least, of those numbers that count.
+    /// game leaves empty at the least, of those numbers that count. Without them there is the `unbroken` line.
     #[inline(always)]
     pub(super) fn loses_to_led_threats(
         &self,
         shares: Shares<B>,
+        unbroken: Unbroken<B>,
         counts: &impl Fn(u32) -> bool,
         up: usize,
     ) -> Option<u32> {
@@ -37,7 +39,10 @@ impl<B: Bitboard> Connect4<B> {
         } else {
             !threats.is_zero()
         };
-        if enough { self.cut_off(shares, threats, MOST_COLUMNS, counts, up) } else { None }
+        if !enough {
+            return None;
+        }
+        self.cut_off(shares, threats, unbroken, MOST_COLUMNS, counts, up).err()
     }
 
     /// The follower's threats at cells that the leader gets, but those that can be played now, and are taken now.
@@ -48,32 +53,124 @@ impl<B: Bitboard> Connect4<B> {
     }
 
     /// Cuts off columns that have some of `threats`, which are none of the columns that are cut off already, until
-    /// the leader loses; so many `columns` are tried at the most.
+    /// the leader loses; so many `columns` are tried at the most, and none that has no part in the line that is
+    /// `unbroken` so far. If the leader loses, how many cells are left, and else a line that is unbroken if none of these
+    /// columns is cut off.
     fn cut_off(
         &self,
         shares: Shares<B>,
-        threats: B,
-        columns: u32,
+        mut threats: B,
+        mut unbroken: Unbroken<B>,
+        mut columns: u32,
         counts: &impl Fn(u32) -> bool,
         up: usize,
-    ) -> Option<u32> {
-        if threats.is_zero() || columns == 0 {
-            return None;
-        }
-        let threat = lowest(threats);
+    ) -> Result<Unbroken<B>, u32> {
         let empty = shares.follower.empty;
-        let column = self.columns_of(threat, empty, up);
-        let threats = threats & !column;
-        let bottom = column & self.playable(self.full ^ empty);
-        let cut = self.turned(column, column & up_to(threat), bottom, shares);
-        let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
-        let loses = cut.odd.count_ones().is_multiple_of(2)
-            && counts(left)
-            && self.pairs_break_all(cut, up).is_some();
-        if loses {
-            return Some(left);
+        // The threats of columns that had no part in the line.
+        let mut apart = B::zero();
+        while !threats.is_zero() && columns > 0 {
+            let threat = lowest(threats);
+            let column = self.columns_of(threat, empty, up);
+            let here = threats & column;
+            threats = threats ^ here;
+            if !unbroken.has_part_in(column) {
+                apart = apart | here;
+                continue;
+            }
+            columns -= 1;
+            let bottom = column & self.playable(self.full ^ empty);
+            let cut = self.turned(column, column & up_to(threat), bottom, shares);
+            let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
+            let mut still_unbroken = self.any_line();
+            if cut.odd.count_ones().is_multiple_of(2) && counts(left) {
+                match self.pairs_break_all(cut, up) {
+                    Ok(_) => return Err(left),
+                    Err(line) => still_unbroken = line,
+                }
+            }
+            let others = threats | apart;
+            if others.is_zero() || columns == 0 {
+                break;
+            }
+            still_unbroken = self.cut_off(cut, others, still_unbroken, columns, counts, up)?;
+            if !still_unbroken.has_part_in(column) {
+                // So it is if this column is not cut off.
+                (unbroken, threats, apart) = (still_unbroken, others, B::zero());
+            }
         }
-        self.cut_off(cut, threats, columns - 1, counts, up)
-            .or_else(|| self.cut_off(shares, threats, columns - 1, counts, up))
+        Ok(unbroken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+    use crate::Game;
+    use crate::connect4::threats::Tactics;
+
+    /// Whether some set of columns decides if they are cut off, by trying all; and how many columns there are.
+    fn by_all_sets(game: &Connect4<u64>, shares: Shares<u64>, up: usize) -> (bool, u32) {
+        let empty = shares.follower.empty;
+        let (mut rest, mut sets, mut columns) =
+            (game.led_threats(shares.follower), vec![shares], 0);
+        let mut decides = false;
+        while rest != 0 {
+            let threat = lowest(rest);
+            let column = game.columns_of(threat, empty, up);
+            rest &= !column;
+            columns += 1;
+            let bottom = column & game.playable(game.full ^ empty);
+            let cut = |&set: &_| game.turned(column, column & up_to(threat), bottom, set);
+            let cut: Vec<_> = sets.iter().map(cut).collect();
+            decides |= cut.iter().any(|&set| {
+                set.odd.count_ones().is_multiple_of(2) && game.pairs_break_all(set, up).is_ok()
+            });
+            sets.extend(cut);
+        }
+        (decides, columns)
+    }
+
+    /// Columns that have no part in the line that is unbroken are left out, and nothing is lost by it.
+    #[test]
+    fn as_many_positions_are_decided_as_by_all_sets_of_columns() {
+        let (mut decided, mut open) = (0, 0);
+        let mut runner = TestRunner::deterministic();
+        for (width, height) in [(9, 5), (8, 6), (7, 7), (10, 4), (8, 7), (9, 6)] {
+            let game = Connect4::<u64>::new(width, height).unwrap();
+            let up = height as usize + 1;
+            let moves = prop::collection::vec(0..width as u16, 300);
+            for _ in 0..20_000 {
+                let mut position = game.start();
+                for column in moves.new_tree(&mut runner).unwrap().current() {
+                    let cell = game.playable(position.all) & game.column(u32::from(column));
+                    let Tactics::Open { moves, opponent_threats } = game.tactics(position) else {
+                        break;
+                    };
+                    if cell & moves == 0 {
+                        continue;
+                    }
+                    let shares = game.shares(position, opponent_threats);
+                    let unbroken = if shares.odd.count_ones().is_multiple_of(2) {
+                        game.pairs_break_all(shares, up).err()
+                    } else {
+                        Some(game.any_line())
+                    };
+                    let (decides, columns) = by_all_sets(&game, shares, up);
+                    if let Some(unbroken) = unbroken
+                        && (2..=MOST_COLUMNS).contains(&columns)
+                    {
+                        let found = game.loses_to_led_threats(shares, unbroken, &|_| true, up);
+                        assert_eq!(found.is_some(), decides, "{position:?}");
+                        *(if decides { &mut decided } else { &mut open }) += 1;
+                    }
+                    game.play(&mut position, game.move_at(cell));
+                }
+            }
+        }
+        assert!(decided > 10_000 && open > 30_000, "{decided} decided, {open} open");
     }
 }

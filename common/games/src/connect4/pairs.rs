@@ -31,17 +31,31 @@ struct Pairing<B> {
     longer: bool,
 }
 
+/// A line that no pair breaks and that does not come too late, or all cells where none is known. So it stays however columns
+/// are answered that it has no cell in: a pair breaks lines through both of its columns, and whether a line comes too late is a
+/// matter of its own columns.
+#[derive(Clone, Copy)]
+pub(super) struct Unbroken<B>(B);
+
+impl<B: Bitboard> Unbroken<B> {
+    /// Whether it may be broken if the `column`, empty cells of one, is answered in another way.
+    #[inline(always)]
+    pub fn has_part_in(self, column: B) -> bool {
+        !(self.0 & column).is_zero()
+    }
+}
+
 impl<B: Bitboard> Connect4<B> {
     /// Whether the lowest cells of odd columns, an even number, can be paired so that every line of reachable cells
     /// and one cell of each pair comes too late. If so, the cells that the follower
-    /// gives up for that of those that the follow-up rule gives to the follower.
+    /// gives up for that of those that the follow-up rule gives to the follower, and else a line that is unbroken.
     #[inline(always)]
-    pub(super) fn pairs_break_all(&self, shares: Shares<B>, up: usize) -> Option<B> {
+    pub(super) fn pairs_break_all(&self, shares: Shares<B>, up: usize) -> Result<B, Unbroken<B>> {
         let Shares { reachable, odd: lowest_odd, .. } = shares;
         if !self.rules.pairs && !lowest_odd.is_zero() {
-            None
+            Err(self.any_line())
         } else if !self.has_four(reachable | lowest_odd, up) {
-            Some(B::zero())
+            Ok(B::zero())
         } else {
             self.find_pairs(shares, up)
         }
@@ -52,11 +66,11 @@ impl<B: Bitboard> Connect4<B> {
     /// pair, and these pairs must break the other lines, those included that the cells given up
     /// make possible.
     #[inline(never)]
-    fn find_pairs(&self, shares: Shares<B>, up: usize) -> Option<B> {
+    fn find_pairs(&self, shares: Shares<B>, up: usize) -> Result<B, Unbroken<B>> {
         let Shares { reachable, odd: lowest_odd, follower } = shares;
         let race = self.in_the_race(follower, up);
-        if !race && (lowest_odd.is_zero() || self.has_four(reachable, up)) {
-            return None;
+        if !race && let Some(line) = self.a_line(reachable, up) {
+            return Err(Unbroken(line));
         }
         let cells = reachable | lowest_odd;
         let mut pairing = Pairing {
@@ -65,20 +79,28 @@ impl<B: Bitboard> Connect4<B> {
             vertical: B::zero(),
             longer: false,
         };
+        let mut unbroken = B::zero();
         let met = self.all_lines(cells, up, |line, upright| {
             race && !upright && self.comes_too_late(line & follower.empty, follower, up)
                 || pairing.meet(line, lowest_odd, upright && self.rules.vertical)
+                || {
+                    unbroken = line;
+                    false
+                }
         });
         if !met {
-            return None;
+            let alone = (unbroken & lowest_odd).count_ones() < 2;
+            return Err(if alone { Unbroken(unbroken) } else { self.any_line() });
         }
-        let given_up = pairing.make_vertical_pairs(lowest_odd)?;
+        let Some(given_up) = pairing.make_vertical_pairs(lowest_odd) else {
+            return Err(self.any_line());
+        };
         if given_up.is_zero() && !pairing.longer {
-            return Some(given_up);
+            return Ok(given_up);
         }
         if !(given_up & follower.threats).is_zero() {
             // The cells above these do not stay out of reach.
-            return None;
+            return Err(self.any_line());
         }
         let follower = Follower { gets: follower.gets & !given_up, ..follower };
         let race = race && self.in_the_race(follower, up);
@@ -86,7 +108,24 @@ impl<B: Bitboard> Connect4<B> {
             pairing.breaks(line)
                 || race && !upright && self.comes_too_late(line & follower.empty, follower, up)
         });
-        broken.then_some(given_up)
+        if broken { Ok(given_up) } else { Err(self.any_line()) }
+    }
+
+    /// A line of which nothing is known.
+    #[inline(always)]
+    pub(super) fn any_line(&self) -> Unbroken<B> {
+        Unbroken(self.full)
+    }
+
+    /// One of the lines in `cells`.
+    #[inline(always)]
+    fn a_line(&self, cells: B, up: usize) -> Option<B> {
+        let mut found = None;
+        self.all_lines(cells, up, |line, _| {
+            found = Some(line);
+            false
+        });
+        found
     }
 
     /// Whether `test` holds for all lines in `cells`; it is told whether a line is upright.

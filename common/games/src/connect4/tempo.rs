@@ -45,7 +45,7 @@ impl<B: Bitboard> Connect4<B> {
                 turned = turned ^ bottom;
                 let column = from_here_up(empty, bottom);
                 let shares = self.turned(column, column, bottom, given_up);
-                if self.pairs_break_all(shares, up).is_some() {
+                if self.pairs_break_all(shares, up).is_ok() {
                     return true;
                 }
             }
