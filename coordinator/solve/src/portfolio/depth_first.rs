@@ -5,8 +5,7 @@
 //! each has a subtree of its own, and a table that knows it. A slot that is in that part with a third or two thirds of
 //! it, as a single one is, does the one and the other by turns, which get longer the longer the solve takes. So of all
 //! work each has its share: alpha-beta can cost no more than about one and a half of what it would take alone, the
-//! other sub-search three times; and what one has solved the other has in its table. A worker that has such a slot and
-//! no other of that part would have a subtree for its turns alone: it is in it or not, whichever is nearer.
+//! other sub-search three times; and what one has solved the other has in its table.
 
 use std::collections::BTreeMap;
 
@@ -114,9 +113,6 @@ impl Slots {
         let (all, rest) = (place.slots * part / whole, place.slots * part % whole);
         let always = place.among_first(all);
         let is_in_part = rest > 0 && place.among_first(all + 1) > always;
-        if is_in_part && always == 0 && place.slots > 1 {
-            return Slots { always: u64::from(2 * rest > whole), has_turns: false };
-        }
         Slots { always, has_turns: is_in_part }
     }
 }

@@ -170,14 +170,20 @@ fn a_slot_that_is_in_that_part_in_part_has_turns() {
 }
 
 #[test]
-fn no_worker_has_a_subtree_for_its_turns_alone() {
+fn a_worker_may_be_in_that_part_by_turns_alone() {
     let mut portfolio = portfolio(Algorithm::AlphaBeta);
-    let mut held = |slots, before, own| held_depth_first(&mut portfolio, wide(slots, before, own));
-    assert_eq!([0, 1].map(|before| held(2, before, 1)), [1, 0], "a third of the second slot");
-    assert_eq!([1, 2, 3].map(|before| held(4, before, 1)), [1, 1, 0], "two thirds of the third");
-    assert_eq!([0, 2].map(|before| held(4, before, 2)), [2, 1]);
-    assert!(!portfolio.goes_depth_first(wide(2, 1, 1)));
-    assert!(portfolio.goes_depth_first(wide(4, 2, 1)));
+    // Of two slots the second, of four the third; of three none.
+    let held = |portfolio: &mut Portfolio| {
+        let places = [wide(2, 1, 1), wide(4, 2, 1), wide(4, 3, 1), wide(3, 2, 1)];
+        places.map(|place| held_depth_first(portfolio, place))
+    };
+    assert_eq!(held(&mut portfolio), [1, 1, 0, 0]);
+    let depth_first = chosen(&mut portfolio, wide(2, 0, 1));
+    portfolio.note_granted(depth_first, WORKER, LeaseId(1));
+    portfolio.note_done((WORKER, LeaseId(1)), Algorithm::AlphaBeta, 500 * 1_000, false);
+    assert_eq!(held(&mut portfolio), [0; 4], "it is the other's turn");
+    assert!(portfolio.goes_depth_first(wide(2, 1, 1)), "its subtree waits for its turn");
+    assert!(!portfolio.goes_depth_first(wide(4, 3, 1)));
 }
 
 #[test]
