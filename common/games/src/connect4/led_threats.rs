@@ -10,6 +10,7 @@
 //!
 //! Each column that is cut off makes an odd number of columns that need a partner even, or the other way round. So it takes one
 //! threat where the number of odd columns is odd, and two in different columns where it is even; more of them, if that does not do.
+//! Only columns are tried that have a part in a line which nothing else breaks ([`Unbroken`]).
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::follow_up::{left_empty, up_to};
