@@ -74,7 +74,7 @@ impl<B: Bitboard> Connect4<B> {
             let broken = if loses || draws {
                 self.pairs_break_all(shares, up)
             } else {
-                Err(self.any_line())
+                Err(Unbroken::unknown())
             };
             // Cells that are given up may have been some of the follower's line.
             let keeps_line = |given_up: B| {
@@ -85,7 +85,7 @@ impl<B: Bitboard> Connect4<B> {
             match broken {
                 Ok(given_up) if loses && keeps_line(given_up) => Most::Loss { left },
                 Ok(_) if relevant.lower > MOVER_LOSES => Most::Draw,
-                _ => match by_led_threats(broken.err().unwrap_or(self.any_line())) {
+                _ => match by_led_threats(broken.err().unwrap_or(Unbroken::unknown())) {
                     Some(left) => Most::Loss { left },
                     None if broken.is_ok() => Most::Draw,
                     None if draws && self.rules.tempo && self.draws_by_tempo(shares, up) => {
@@ -94,7 +94,7 @@ impl<B: Bitboard> Connect4<B> {
                     None => Most::Win,
                 },
             }
-        } else if let Some(left) = by_led_threats(self.any_line()) {
+        } else if let Some(left) = by_led_threats(Unbroken::unknown()) {
             Most::Loss { left }
         } else if relevant.upper > MOVER_DRAWS
             && self.rules.lines_left
@@ -104,24 +104,6 @@ impl<B: Bitboard> Connect4<B> {
         } else {
             Most::Win
         }
-    }
-}
-
-impl<B: Bitboard> Connect4<B> {
-    /// Who gets what by the follow-up rule, if the player to move leads.
-    #[inline(always)]
-    pub(super) fn shares(&self, position: Stones<B>, follower_threats: B) -> Shares<B> {
-        let Stones { mover: leader, all, .. } = position;
-        let empty = self.full ^ all;
-        // The lowest empty cells of the odd columns.
-        let odd = self.playable(all) & self.follower_cells;
-        // What the leader gets in even columns, and in odd ones above their lowest empty cell.
-        let led = empty & !self.follower_cells;
-        let followed = empty & self.follower_cells & !odd;
-        let reachable = led & !from_here_up(empty, follower_threats & followed);
-        let follower =
-            Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
-        Shares { reachable: leader | reachable, odd, follower }
     }
 }
 

@@ -79,10 +79,9 @@ impl<B: Bitboard> Connect4<B> {
                 continue;
             }
             columns -= 1;
-            let bottom = column & self.playable(self.full ^ empty);
-            let cut = self.turned(column, column & up_to(threat), bottom, shares);
+            let cut = self.cut_off_at(threat, column, shares);
             let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
-            let mut still_unbroken = self.any_line();
+            let mut still_unbroken = Unbroken::unknown();
             if cut.odd.count_ones().is_multiple_of(2) && counts(left) {
                 match self.pairs_break_all(cut, up) {
                     Ok(_) => return Err(left),
@@ -90,16 +89,22 @@ impl<B: Bitboard> Connect4<B> {
                 }
             }
             let others = threats | apart;
-            if others.is_zero() || columns == 0 {
-                break;
+            if !others.is_zero() && columns > 0 {
+                still_unbroken = self.cut_off(cut, others, still_unbroken, columns, counts, up)?;
             }
-            still_unbroken = self.cut_off(cut, others, still_unbroken, columns, counts, up)?;
             if !still_unbroken.has_part_in(column) {
                 // So it is if this column is not cut off.
                 (unbroken, threats, apart) = (still_unbroken, others, B::zero());
             }
         }
         Ok(unbroken)
+    }
+
+    /// The shares if this column, the empty cells of one, is cut off by its threat.
+    #[inline(always)]
+    fn cut_off_at(&self, threat: B, column: B, shares: Shares<B>) -> Shares<B> {
+        let bottom = column & self.playable(self.full ^ shares.follower.empty);
+        self.turned(column, column & up_to(threat), bottom, shares)
     }
 }
 
@@ -124,9 +129,8 @@ mod tests {
             let column = game.columns_of(threat, empty, up);
             rest &= !column;
             columns += 1;
-            let bottom = column & game.playable(game.full ^ empty);
-            let cut = |&set: &_| game.turned(column, column & up_to(threat), bottom, set);
-            let cut: Vec<_> = sets.iter().map(cut).collect();
+            let cut: Vec<_> =
+                sets.iter().map(|&set| game.cut_off_at(threat, column, set)).collect();
             decides |= cut.iter().any(|&set| {
                 set.odd.count_ones().is_multiple_of(2) && game.pairs_break_all(set, up).is_ok()
             });
@@ -158,7 +162,7 @@ mod tests {
                     let unbroken = if shares.odd.count_ones().is_multiple_of(2) {
                         game.pairs_break_all(shares, up).err()
                     } else {
-                        Some(game.any_line())
+                        Some(Unbroken::unknown())
                     };
                     let (decides, columns) = by_all_sets(&game, shares, up);
                     if let Some(unbroken) = unbroken

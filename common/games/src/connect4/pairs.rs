@@ -38,6 +38,12 @@ struct Pairing<B> {
 pub(super) struct Unbroken<B>(B);
 
 impl<B: Bitboard> Unbroken<B> {
+    /// One of which nothing is known.
+    #[inline(always)]
+    pub fn unknown() -> Unbroken<B> {
+        Unbroken(!B::zero())
+    }
+
     /// Whether it may be broken if the `column`, empty cells of one, is answered in another way.
     #[inline(always)]
     pub fn has_part_in(self, column: B) -> bool {
@@ -53,7 +59,7 @@ impl<B: Bitboard> Connect4<B> {
     pub(super) fn pairs_break_all(&self, shares: Shares<B>, up: usize) -> Result<B, Unbroken<B>> {
         let Shares { reachable, odd: lowest_odd, .. } = shares;
         if !self.rules.pairs && !lowest_odd.is_zero() {
-            Err(self.any_line())
+            Err(Unbroken::unknown())
         } else if !self.has_four(reachable | lowest_odd, up) {
             Ok(B::zero())
         } else {
@@ -90,17 +96,17 @@ impl<B: Bitboard> Connect4<B> {
         });
         if !met {
             let alone = (unbroken & lowest_odd).count_ones() < 2;
-            return Err(if alone { Unbroken(unbroken) } else { self.any_line() });
+            return Err(if alone { Unbroken(unbroken) } else { Unbroken::unknown() });
         }
         let Some(given_up) = pairing.make_vertical_pairs(lowest_odd) else {
-            return Err(self.any_line());
+            return Err(Unbroken::unknown());
         };
         if given_up.is_zero() && !pairing.longer {
             return Ok(given_up);
         }
         if !(given_up & follower.threats).is_zero() {
             // The cells above these do not stay out of reach.
-            return Err(self.any_line());
+            return Err(Unbroken::unknown());
         }
         let follower = Follower { gets: follower.gets & !given_up, ..follower };
         let race = race && self.in_the_race(follower, up);
@@ -108,13 +114,7 @@ impl<B: Bitboard> Connect4<B> {
             pairing.breaks(line)
                 || race && !upright && self.comes_too_late(line & follower.empty, follower, up)
         });
-        if broken { Ok(given_up) } else { Err(self.any_line()) }
-    }
-
-    /// A line of which nothing is known.
-    #[inline(always)]
-    pub(super) fn any_line(&self) -> Unbroken<B> {
-        Unbroken(self.full)
+        if broken { Ok(given_up) } else { Err(Unbroken::unknown()) }
     }
 
     /// One of the lines in `cells`.

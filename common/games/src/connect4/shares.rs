@@ -2,7 +2,8 @@
 //! column is answered otherwise (`led_threats`, `tempo`).
 
 use crate::connect4::aftereven::Follower;
-use crate::connect4::{Bitboard, Connect4};
+use crate::connect4::follow_up::from_here_up;
+use crate::connect4::{Bitboard, Connect4, Stones};
 
 /// Who gets which of the empty cells.
 #[derive(Clone, Copy)]
@@ -30,6 +31,22 @@ impl<B: Bitboard> Shares<B> {
 }
 
 impl<B: Bitboard> Connect4<B> {
+    /// Who gets what by the follow-up rule, if the player to move leads.
+    #[inline(always)]
+    pub(super) fn shares(&self, position: Stones<B>, follower_threats: B) -> Shares<B> {
+        let Stones { mover: leader, all, .. } = position;
+        let empty = self.full ^ all;
+        // The lowest empty cells of the odd columns.
+        let odd = self.playable(all) & self.follower_cells;
+        // What the leader gets in even columns, and in odd ones above their lowest empty cell.
+        let led = empty & !self.follower_cells;
+        let followed = empty & self.follower_cells & !odd;
+        let reachable = led & !from_here_up(empty, follower_threats & followed);
+        let follower =
+            Follower { stones: leader ^ all, gets: followed, threats: follower_threats, empty };
+        Shares { reachable: leader | reachable, odd, follower }
+    }
+
     /// The shares if in `column`, the empty cells of one, the game goes on in `cells` alone, from the lowest one of the
     /// column up, and of these each player gets what the follow-up rule gives to the other. If the column is even, its lowest cell,
     /// which needs a partner then, is neither's.

@@ -149,40 +149,54 @@ fn two_thirds_of_all_slots_go_depth_first() {
     assert_eq!(held(6, 0, 6), 4);
 }
 
+/// How many that is for a worker at each of these places.
+fn each_held_depth_first<const N: usize>(
+    portfolio: &mut Portfolio,
+    places: [Place; N],
+) -> [u64; N] {
+    places.map(|place| held_depth_first(portfolio, place))
+}
+
+/// Notes that far too much is done depth first.
+fn note_too_much_depth_first(portfolio: &mut Portfolio) {
+    let depth_first = chosen(portfolio, wide(1, 0, 1));
+    portfolio.note_granted(depth_first, WORKER, LeaseId(1));
+    portfolio.note_done((WORKER, LeaseId(1)), Algorithm::AlphaBeta, 500 * 1_000, false);
+}
+
 #[test]
 fn a_slot_that_is_in_that_part_in_part_has_turns() {
     let mut portfolio = portfolio(Algorithm::AlphaBeta);
-    let held = |portfolio: &mut Portfolio| {
-        let places = [wide(1, 0, 1), wide(2, 0, 2), wide(4, 0, 4), wide(8, 2, 6)];
-        places.map(|place| held_depth_first(portfolio, place))
-    };
-    assert_eq!(held(&mut portfolio), [1, 2, 3, 4]);
-    // Depth first far too much is done.
-    let depth_first = chosen(&mut portfolio, wide(1, 0, 1));
-    portfolio.note_granted(depth_first, WORKER, LeaseId(1));
-    portfolio.note_done((WORKER, LeaseId(1)), Algorithm::AlphaBeta, 500 * 1_000, false);
-    assert_eq!(held(&mut portfolio), [0, 1, 2, 3]);
+    let places = [wide(1, 0, 1), wide(2, 0, 2), wide(4, 0, 4), wide(8, 2, 6)];
+    assert_eq!(each_held_depth_first(&mut portfolio, places), [1, 2, 3, 4]);
+    note_too_much_depth_first(&mut portfolio);
+    assert_eq!(each_held_depth_first(&mut portfolio, places), [0, 1, 2, 3]);
     assert!(portfolio.goes_depth_first(wide(1, 0, 1)), "its subtree waits for its turn");
     assert!(!portfolio.goes_depth_first(wide(3, 2, 1)));
     // And then best first.
     portfolio.note_done((WORKER, LeaseId(2)), FIRST, 100 * 2_000, false);
-    assert_eq!(held(&mut portfolio), [1, 2, 3, 4]);
+    assert_eq!(each_held_depth_first(&mut portfolio, places), [1, 2, 3, 4]);
 }
 
 #[test]
 fn a_worker_may_be_in_that_part_by_turns_alone() {
     let mut portfolio = portfolio(Algorithm::AlphaBeta);
-    // Of two slots the second, of four the third; of three none.
-    let held = |portfolio: &mut Portfolio| {
-        let places = [wide(2, 1, 1), wide(4, 2, 1), wide(4, 3, 1), wide(3, 2, 1)];
-        places.map(|place| held_depth_first(portfolio, place))
-    };
-    assert_eq!(held(&mut portfolio), [1, 1, 0, 0]);
-    let depth_first = chosen(&mut portfolio, wide(2, 0, 1));
-    portfolio.note_granted(depth_first, WORKER, LeaseId(1));
-    portfolio.note_done((WORKER, LeaseId(1)), Algorithm::AlphaBeta, 500 * 1_000, false);
-    assert_eq!(held(&mut portfolio), [0; 4], "it is the other's turn");
+    let of_two = [0, 1].map(|before| wide(2, before, 1));
+    let of_four = [1, 2, 3].map(|before| wide(4, before, 1));
+    let of_two_pairs = [0, 2].map(|before| wide(4, before, 2));
+    assert_eq!(each_held_depth_first(&mut portfolio, of_two), [1, 1], "a third of the second");
+    assert_eq!(
+        each_held_depth_first(&mut portfolio, of_four),
+        [1, 1, 0],
+        "two thirds of the third"
+    );
+    assert_eq!(each_held_depth_first(&mut portfolio, of_two_pairs), [2, 1]);
+    note_too_much_depth_first(&mut portfolio);
+    assert_eq!(each_held_depth_first(&mut portfolio, of_two), [1, 0], "it is the other's turn");
+    assert_eq!(each_held_depth_first(&mut portfolio, of_four), [1, 0, 0]);
+    assert_eq!(each_held_depth_first(&mut portfolio, of_two_pairs), [2, 0]);
     assert!(portfolio.goes_depth_first(wide(2, 1, 1)), "its subtree waits for its turn");
+    assert!(portfolio.goes_depth_first(wide(4, 2, 1)));
     assert!(!portfolio.goes_depth_first(wide(4, 3, 1)));
 }
 
