@@ -58,8 +58,8 @@ pub struct SettingsFlags {
     sub_search: Option<Algorithm>,
 
     /// A second search, whose jobs run beside those of --sub-search on the same tree. With alpha-beta as one of the two,
-    /// two thirds of the slots go depth first with it, or a single slot two thirds of the time; otherwise the more jobs of
-    /// a search, the more positions they settle
+    /// five sixths of the slots go depth first with it, or a single slot five sixths of the time; otherwise the more jobs
+    /// of a search, the more positions they settle
     #[arg(long, value_name = "NAME", env = "JLPNS_BESIDE")]
     #[arg(value_parser = values::algorithm(SUB_SEARCHES))]
     beside: Option<Algorithm>,
