@@ -69,6 +69,7 @@ fn scattered(moves: u32) -> u128 {
 impl<G: Game> Game for ByDistance<G> {
     type Position = Counted<G::Position>;
     type Key = u128;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale

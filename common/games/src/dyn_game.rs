@@ -147,6 +147,7 @@ macro_rules! calls {
         impl Game for DynGame {
             type Position = DynPosition;
             type Key = u128;
+            type Notes = ();
 
             fn with_memory(self, bytes: u64) -> DynGame {
                 DynGame(self.0.with_memory(bytes))

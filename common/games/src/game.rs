@@ -87,6 +87,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// itself, and snapshots keep it so.
     type Key: Copy + Debug + Eq + Ord + Hash + Send + Sync + Into<u128> + TryFrom<u128>;
 
+    /// What surveys note for those after them ([`Game::survey_noting`]); `()` where that is nothing.
+    type Notes: Debug + Default + Send;
+
     /// The possible outcomes, worst for Max first. Constant over the life of the game.
     fn scale(&self) -> &OutcomeScale;
 
@@ -206,6 +209,19 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         // The fewer replies there are, the better.
         let promise = -(moves.len() as i32);
         Survey { bounds, resistance: self.resistance(position), forced, promise }
+    }
+
+    /// [`Game::survey`] for a search that surveys many positions, of which each has most in common with those just before it.
+    /// `notes` are what earlier surveys of this game have left, or the default: they decide how long it takes, and
+    /// nothing of what is found.
+    #[inline]
+    fn survey_noting(
+        &self,
+        position: &Self::Position,
+        relevant: Bounds,
+        _notes: &mut Self::Notes,
+    ) -> Survey {
+        self.survey(position, relevant)
     }
 
     /// Looks closer at how good legal moves look to the player who makes them; the most promising one is tried

@@ -23,8 +23,8 @@
 
 use crate::Bounds;
 use crate::connect4::aftereven::Follower;
-use crate::connect4::pairs::Unbroken;
 use crate::connect4::shares::Shares;
+use crate::connect4::unbroken::{LastUnbroken, Unbroken};
 use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, Stones};
 
 /// The best that the player to move can still reach, as far as it is known.
@@ -51,12 +51,14 @@ impl<B: Bitboard> Connect4<B> {
         follower_threats: B,
         relevant: Bounds,
         counts: impl Fn(u32) -> bool,
+        notes: &LastUnbroken<B>,
         up: usize,
     ) -> Most {
         if !self.rules.follow_up {
             return Most::Win;
         }
-        let shares = self.shares(position, follower_threats);
+        let last = notes.if_leads(self.max_to_move(position.all));
+        let shares = self.shares(position, follower_threats, last);
         let Shares { odd, follower, .. } = shares;
         let Follower { gets: followed, empty, .. } = follower;
         let winning = follower_threats & followed;

@@ -4,6 +4,7 @@
 //! the winner's. So the move on which the game is won says who has won.
 
 use crate::connect4::follow_up::Most;
+use crate::connect4::unbroken::LastUnbroken;
 use crate::connect4::{
     Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones, Tactics, lowest,
 };
@@ -103,6 +104,7 @@ impl<B: Bitboard> Connect4<B> {
         last_moves: LastMoves,
         position: Stones<B>,
         relevant: Bounds,
+        notes: &LastUnbroken<B>,
         up: usize,
     ) -> Survey {
         let all = position.all;
@@ -146,7 +148,7 @@ impl<B: Bitboard> Connect4<B> {
         let asked = Bounds { lower: asked.lower.min(MOVER_DRAWS), upper: asked.upper };
         let most_where = |least_left: u32| {
             let counts = |left| left >= least_left && counts(left);
-            self.most_for_leader(position, opponent_threats, asked, counts, up)
+            self.most_for_leader(position, opponent_threats, asked, counts, notes, up)
         };
         let mut most = most_where(0);
         if relevant.upper.0 > relevant.lower.0 + 1 {

@@ -14,9 +14,9 @@
 
 use crate::connect4::aftereven::Follower;
 use crate::connect4::follow_up::{left_empty, up_to};
-use crate::connect4::pairs::Unbroken;
 use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
+use crate::connect4::unbroken::Unbroken;
 use crate::connect4::{Bitboard, Connect4};
 
 /// Of so many columns at the most it is tried which of them to cut off: the sets of them double with each, and on wide boards
@@ -29,7 +29,7 @@ impl<B: Bitboard> Connect4<B> {
     #[inline(always)]
     pub(super) fn loses_to_led_threats(
         &self,
-        shares: Shares<B>,
+        shares: Shares<'_, B>,
         unbroken: Unbroken<B>,
         counts: &impl Fn(u32) -> bool,
         up: usize,
@@ -59,7 +59,7 @@ impl<B: Bitboard> Connect4<B> {
     /// columns is cut off.
     fn cut_off(
         &self,
-        shares: Shares<B>,
+        shares: Shares<'_, B>,
         mut threats: B,
         mut unbroken: Unbroken<B>,
         mut columns: u32,
@@ -102,7 +102,7 @@ impl<B: Bitboard> Connect4<B> {
 
     /// The shares if this column, the empty cells of one, is cut off by its threat.
     #[inline(always)]
-    fn cut_off_at(&self, threat: B, column: B, shares: Shares<B>) -> Shares<B> {
+    fn cut_off_at<'a>(&self, threat: B, column: B, shares: Shares<'a, B>) -> Shares<'a, B> {
         let bottom = column & self.playable(self.full ^ shares.follower.empty);
         self.turned(column, column & up_to(threat), bottom, shares)
     }
@@ -110,6 +110,8 @@ impl<B: Bitboard> Connect4<B> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use proptest::prelude::*;
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
@@ -119,7 +121,7 @@ mod tests {
     use crate::connect4::threats::Tactics;
 
     /// Whether some set of columns decides if they are cut off, by trying all; and how many columns there are.
-    fn by_all_sets(game: &Connect4<u64>, shares: Shares<u64>, up: usize) -> (bool, u32) {
+    fn by_all_sets(game: &Connect4<u64>, shares: Shares<'_, u64>, up: usize) -> (bool, u32) {
         let empty = shares.follower.empty;
         let (mut rest, mut sets, mut columns) =
             (game.led_threats(shares.follower), vec![shares], 0);
@@ -158,7 +160,8 @@ mod tests {
                     if cell & moves == 0 {
                         continue;
                     }
-                    let shares = game.shares(position, opponent_threats);
+                    let last = Cell::default();
+                    let shares = game.shares(position, opponent_threats, &last);
                     let unbroken = if shares.odd.count_ones().is_multiple_of(2) {
                         game.pairs_break_all(shares, up).err()
                     } else {

@@ -10,6 +10,7 @@
 //!   opening.
 //! - `follow_up`: what the player gets who always answers in the same column.
 //! - `pairs`: how that player makes columns with an odd number of empty cells even.
+//! - `unbroken`: lines that no pair breaks, of which the last one is looked at first.
 //! - `shares`: who gets which of the empty cells by these two.
 //! - `led_threats`: threats of that player's at cells of the opponent's, which decide who has to play below them.
 //! - `tempo`: such a threat that is given up so that another column can be followed the other way round.
@@ -48,6 +49,7 @@ mod shares;
 mod size;
 mod tempo;
 mod threats;
+mod unbroken;
 
 #[cfg(test)]
 mod tests;
@@ -62,6 +64,7 @@ pub use potential::Weights;
 pub use rules::Rules;
 pub use size::SizeError;
 use threats::{Tactics, lowest};
+use unbroken::LastUnbroken;
 
 use crate::{Bounds, Game, Move, MoveList, Outcome, OutcomeScale, Player, Survey};
 
@@ -261,6 +264,7 @@ impl<B: Bitboard> Connect4<B> {
 impl<B: Bitboard> Game for Connect4<B> {
     type Position = Stones<B>;
     type Key = B;
+    type Notes = LastUnbroken<B>;
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale
@@ -392,9 +396,21 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     #[inline]
     fn survey(&self, position: &Stones<B>, relevant: Bounds) -> Survey {
+        self.survey_noting(position, relevant, &mut LastUnbroken::default())
+    }
+
+    #[inline]
+    fn survey_noting(
+        &self,
+        position: &Stones<B>,
+        relevant: Bounds,
+        notes: &mut LastUnbroken<B>,
+    ) -> Survey {
         match self.last_moves {
-            None => by_height!(self.judge(*position, relevant)),
-            Some(last_moves) => by_height!(self.judge_last_moves(last_moves, *position, relevant)),
+            None => by_height!(self.judge(*position, relevant, notes)),
+            Some(last_moves) => {
+                by_height!(self.judge_last_moves(last_moves, *position, relevant, notes))
+            }
         }
     }
 

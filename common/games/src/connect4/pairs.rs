@@ -15,6 +15,7 @@ use crate::connect4::aftereven::Follower;
 use crate::connect4::lines::{line_starts, lines_from};
 use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
+use crate::connect4::unbroken::Unbroken;
 use crate::connect4::{Bitboard, Connect4};
 
 /// The pairs that the follower has to make.
@@ -31,39 +32,25 @@ struct Pairing<B> {
     longer: bool,
 }
 
-/// A line that no pair breaks and that does not come too late, or all cells where none is known. So it stays however columns
-/// are answered that it has no cell in: a pair breaks lines through both of its columns, and whether a line comes too late is a
-/// matter of its own columns.
-#[derive(Clone, Copy)]
-pub(super) struct Unbroken<B>(B);
-
-impl<B: Bitboard> Unbroken<B> {
-    /// One of which nothing is known.
-    #[inline(always)]
-    pub fn unknown() -> Unbroken<B> {
-        Unbroken(!B::zero())
-    }
-
-    /// Whether it may be broken if the `column`, empty cells of one, is answered in another way.
-    #[inline(always)]
-    pub fn has_part_in(self, column: B) -> bool {
-        !(self.0 & column).is_zero()
-    }
-}
-
 impl<B: Bitboard> Connect4<B> {
     /// Whether the lowest cells of odd columns, an even number, can be paired so that every line of reachable cells
     /// and one cell of each pair comes too late. If so, the cells that the follower
     /// gives up for that of those that the follow-up rule gives to the follower, and else a line that is unbroken.
     #[inline(always)]
-    pub(super) fn pairs_break_all(&self, shares: Shares<B>, up: usize) -> Result<B, Unbroken<B>> {
-        let Shares { reachable, odd: lowest_odd, .. } = shares;
+    pub(super) fn pairs_break_all(
+        &self,
+        shares: Shares<'_, B>,
+        up: usize,
+    ) -> Result<B, Unbroken<B>> {
+        let Shares { reachable, odd: lowest_odd, last, .. } = shares;
         if !self.rules.pairs && !lowest_odd.is_zero() {
             Err(Unbroken::unknown())
+        } else if let Some(line) = self.still_unbroken(shares, up) {
+            Err(line)
         } else if !self.has_four(reachable | lowest_odd, up) {
             Ok(B::zero())
         } else {
-            self.find_pairs(shares, up)
+            self.find_pairs(shares, up).inspect_err(|unbroken| unbroken.note(last))
         }
     }
 
@@ -72,11 +59,11 @@ impl<B: Bitboard> Connect4<B> {
     /// pair, and these pairs must break the other lines, those included that the cells given up
     /// make possible.
     #[inline(never)]
-    fn find_pairs(&self, shares: Shares<B>, up: usize) -> Result<B, Unbroken<B>> {
-        let Shares { reachable, odd: lowest_odd, follower } = shares;
+    fn find_pairs(&self, shares: Shares<'_, B>, up: usize) -> Result<B, Unbroken<B>> {
+        let Shares { reachable, odd: lowest_odd, follower, .. } = shares;
         let race = self.in_the_race(follower, up);
         if !race && let Some(line) = self.a_line(reachable, up) {
-            return Err(Unbroken(line));
+            return Err(Unbroken::line(line));
         }
         let cells = reachable | lowest_odd;
         let mut pairing = Pairing {
@@ -96,7 +83,7 @@ impl<B: Bitboard> Connect4<B> {
         });
         if !met {
             let alone = (unbroken & lowest_odd).count_ones() < 2;
-            return Err(if alone { Unbroken(unbroken) } else { Unbroken::unknown() });
+            return Err(if alone { Unbroken::line(unbroken) } else { Unbroken::unknown() });
         }
         let Some(given_up) = pairing.make_vertical_pairs(lowest_odd) else {
             return Err(Unbroken::unknown());

@@ -24,13 +24,13 @@ use crate::connect4::{Bitboard, Connect4};
 impl<B: Bitboard> Connect4<B> {
     /// Whether a tempo keeps the leader from winning; these are the `shares` without one, and the number of odd columns is even.
     #[inline(always)]
-    pub(super) fn draws_by_tempo(&self, shares: Shares<B>, up: usize) -> bool {
+    pub(super) fn draws_by_tempo(&self, shares: Shares<'_, B>, up: usize) -> bool {
         let threats = self.led_threats(shares.follower);
         !threats.is_zero() && self.has_tempo(shares, threats, up)
     }
 
     /// Whether one of these threats gives a tempo that keeps the leader from winning.
-    fn has_tempo(&self, shares: Shares<B>, mut threats: B, up: usize) -> bool {
+    fn has_tempo(&self, shares: Shares<'_, B>, mut threats: B, up: usize) -> bool {
         let empty = shares.follower.empty;
         let playable = self.playable(self.full ^ empty);
         while !threats.is_zero() {
@@ -55,7 +55,13 @@ impl<B: Bitboard> Connect4<B> {
 
     /// The shares if the threat in this column, the empty cells of one, is given up for a tempo.
     #[inline(always)]
-    fn given_up_at(&self, threat: B, column: B, bottom: B, shares: Shares<B>) -> Shares<B> {
+    fn given_up_at<'a>(
+        &self,
+        threat: B,
+        column: B,
+        bottom: B,
+        shares: Shares<'a, B>,
+    ) -> Shares<'a, B> {
         let right_below = threat >> 1;
         let up_to_threat = column & up_to(threat);
         let answers = column & !up_to_threat & self.follower_cells;
@@ -72,7 +78,7 @@ impl<B: Bitboard> Connect4<B> {
     /// Of these lowest empty cells of columns those whose columns have empty cells of all lines that
     /// are reachable without a pair: to turn another leaves one.
     #[inline(always)]
-    fn columns_of_all_lines(&self, shares: Shares<B>, mut bottoms: B, up: usize) -> B {
+    fn columns_of_all_lines(&self, shares: Shares<'_, B>, mut bottoms: B, up: usize) -> B {
         let empty = shares.follower.empty;
         self.all_lines(shares.reachable, up, |line, _| {
             let mut rest = bottoms;

@@ -8,6 +8,7 @@
 //!   that makes the upper one playable.
 
 use crate::connect4::follow_up::Most;
+use crate::connect4::unbroken::LastUnbroken;
 use crate::connect4::{Bitboard, Connect4, MOVER_DRAWS, MOVER_LOSES, MOVER_WINS, Stones};
 use crate::{Bounds, Move, Outcome, Survey};
 
@@ -83,13 +84,27 @@ impl<B: Bitboard> Connect4<B> {
 
     /// All that is known of a position; outcomes beyond the relevancy bounds are not told apart.
     #[inline(always)]
-    pub(super) fn judge(&self, position: Stones<B>, relevant: Bounds, up: usize) -> Survey {
+    pub(super) fn judge(
+        &self,
+        position: Stones<B>,
+        relevant: Bounds,
+        notes: &LastUnbroken<B>,
+        up: usize,
+    ) -> Survey {
         let all = position.all;
         let lost = position.is_won();
         let value = match self.tactics(position) {
             Tactics::Open { moves, opponent_threats } if !lost => {
                 let relevant = self.turned_for_min(all, relevant);
-                let most = self.most_for_leader(position, opponent_threats, relevant, |_| true, up);
+                let all_count = |_| true;
+                let most = self.most_for_leader(
+                    position,
+                    opponent_threats,
+                    relevant,
+                    all_count,
+                    notes,
+                    up,
+                );
                 let upper = match most {
                     Most::Win => MOVER_WINS,
                     Most::Draw => MOVER_DRAWS,

@@ -185,6 +185,7 @@ impl Woodpush {
 impl Game for Woodpush {
     type Position = Line;
     type Key = u128;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale

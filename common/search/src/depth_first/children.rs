@@ -30,11 +30,12 @@ pub(crate) struct Setting<'a, G: Game> {
 }
 
 impl<G: Game> Setting<'_, G> {
-    /// What the game says of a new position.
+    /// What the game says of a new position, and notes for the next one.
     #[inline]
-    pub fn survey(&self, position: &G::Position) -> Survey {
+    pub fn survey(&self, position: &G::Position, notes: &mut G::Notes) -> Survey {
         if self.knowledge {
-            return self.game.survey(position, self.threshold.relevancy_bounds());
+            let relevant = self.threshold.relevancy_bounds();
+            return self.game.survey_noting(position, relevant, notes);
         }
         let outcome = if self.delayed { None } else { self.game.outcome(position) };
         let bounds = outcome.map_or_else(|| self.game.scale().bounds(), Bounds::exactly);

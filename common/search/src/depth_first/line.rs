@@ -20,6 +20,8 @@ pub(super) struct Line<G: Game> {
     /// The positions of the children, if they are copied.
     copies: Vec<G::Position>,
     moves: MoveList,
+    /// What the game has noted of the positions that were surveyed.
+    notes: G::Notes,
 }
 
 /// A point of a line to come back to.
@@ -35,7 +37,8 @@ impl<G: Game> Line<G> {
 
     pub fn new(root: G::Position) -> Line<G> {
         let moves = MoveList::new();
-        Line { position: root, played: Vec::new(), copies: Vec::new(), moves }
+        let (played, copies, notes) = (Vec::new(), Vec::new(), G::Notes::default());
+        Line { position: root, played, copies, moves, notes }
     }
 
     #[inline]
@@ -60,15 +63,22 @@ impl<G: Game> Line<G> {
         let mark = self.mark();
         if Self::COPIED {
             self.copies.push(self.position.clone());
-            let played_out =
-                play_out(setting, &mut self.copies[mark.copies], mark.copies, mv, |_| {});
+            let played_out = play_out(
+                setting,
+                &mut self.copies[mark.copies],
+                mark.copies,
+                mv,
+                &mut self.notes,
+                |_| {},
+            );
             if played_out.is_settled {
                 self.copies.truncate(mark.copies);
             }
             return played_out.child;
         }
         let played = &mut self.played;
-        let played_out = play_out(setting, &mut self.position, 0, mv, |mv| played.push(mv));
+        let played_out =
+            play_out(setting, &mut self.position, 0, mv, &mut self.notes, |mv| played.push(mv));
         self.back_to(setting.game, mark);
         played_out.child
     }
@@ -127,6 +137,7 @@ fn play_out<G: Game, E: Estimate>(
     position: &mut G::Position,
     place: usize,
     mv: Move,
+    notes: &mut G::Notes,
     mut note: impl FnMut(Move),
 ) -> PlayedOut<E> {
     let (mut next, mut forced) = (mv, 0);
@@ -135,7 +146,7 @@ fn play_out<G: Game, E: Estimate>(
     let (verdict, resistance) = loop {
         setting.game.play(position, next);
         note(next);
-        let survey = setting.survey(position);
+        let survey = setting.survey(position, notes);
         if forced == 0 {
             promise = survey.promise;
         }

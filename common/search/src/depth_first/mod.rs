@@ -72,7 +72,7 @@ pub(crate) struct Path<'a, G: Game, E, N = ()> {
 impl<'a, G: Game, E: Estimate, N> Path<'a, G, E, N> {
     /// The way that is only the root, which is not expanded yet.
     pub fn new(setting: Setting<'a, G>, start: &'a G::Position) -> Path<'a, G, E, N> {
-        let survey = setting.survey(start);
+        let survey = setting.survey(start, &mut G::Notes::default());
         let verdict = match setting.game.outcome(start) {
             Some(outcome) => Some(setting.threshold.holds(outcome)),
             None => survey.bounds.verdict(setting.threshold),

@@ -16,6 +16,7 @@ struct WithMirrorImages(Connect4<u64>);
 impl Game for WithMirrorImages {
     type Position = <Connect4<u64> as Game>::Position;
     type Key = u128;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         self.0.scale()

@@ -25,6 +25,7 @@ struct TwoOutcomes<G> {
 impl<G: Game> Game for TwoOutcomes<G> {
     type Position = G::Position;
     type Key = G::Key;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale

@@ -103,6 +103,7 @@ impl Heap {
 impl Game for Heap {
     type Position = Vec<u16>;
     type Key = u64;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale

@@ -49,6 +49,7 @@ impl Coins {
 impl Game for Coins {
     type Position = Row;
     type Key = u64;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale

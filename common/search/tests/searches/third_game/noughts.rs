@@ -59,6 +59,7 @@ impl Cells {
 impl Game for Noughts {
     type Position = Cells;
     type Key = u32;
+    type Notes = ();
 
     fn scale(&self) -> &OutcomeScale {
         &self.scale
