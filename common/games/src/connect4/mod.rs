@@ -3,8 +3,8 @@
 //! A board is two bitboards, one bit a cell, column by column from the bottom, with one bit more
 //! a column that is always empty: it keeps lines from running over into the next column.
 //!
-//! Here is the game as it is played, with its lines of four in `lines`, the keys of positions in `keys` and what sizes
-//! are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of these are used:
+//! Here is the game as it is played, with its positions in `stones`, its lines of four in `lines`, the keys of positions in
+//! `keys` and what sizes are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of these are used:
 //! - `threats`: cells that complete a line, and what must be played because of them.
 //! - `potential`: how much a move promises, by the lines through its cell; `opening`: what counts beside these in the
 //!   opening.
@@ -47,6 +47,7 @@ mod potential;
 mod rules;
 mod shares;
 mod size;
+mod stones;
 mod tempo;
 mod threats;
 mod unbroken;
@@ -63,6 +64,7 @@ pub use opening::OpeningWeights;
 pub use potential::Weights;
 pub use rules::Rules;
 pub use size::SizeError;
+pub use stones::Stones;
 use threats::{Tactics, lowest};
 use unbroken::LastUnbroken;
 
@@ -119,18 +121,6 @@ pub struct Connect4<B> {
     rules: Rules,
     /// What makes a move look good.
     weights: Weights,
-}
-
-/// A position: the stones of the player to move, and all stones. The cells that complete lines are kept
-/// with them, because those of the player who did not move last stay as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stones<B> {
-    mover: B,
-    all: B,
-    /// The cells that have three stones of the player to move in a line with them, empty or filled.
-    completed_by_mover: B,
-    /// The same for the opponent.
-    completed_by_opponent: B,
 }
 
 impl<B: Bitboard> Connect4<B> {
@@ -220,44 +210,12 @@ impl<B: Bitboard> Connect4<B> {
     fn max_to_move(&self, all: B) -> bool {
         all.count_ones() & 1 == 0
     }
-}
 
-impl<B: Bitboard> Stones<B> {
-    /// Whether the player who moved last has a line: then each of its cells has three others in a line with it.
-    #[inline]
-    fn is_won(&self) -> bool {
-        !(self.completed_by_opponent & (self.mover ^ self.all)).is_zero()
-    }
-}
-
-impl<B: Bitboard> Connect4<B> {
     /// All cells of a column, without the bit above it.
     #[inline]
     fn column(&self, column: u32) -> B {
         let one_column = (B::one() << self.height as usize) - B::one();
         one_column << (column * (self.height + 1)) as usize
-    }
-
-    /// The stones of Max and of Min.
-    fn stones_of_each(&self, position: &Stones<B>) -> (B, B) {
-        let other = position.mover ^ position.all;
-        if self.max_to_move(position.all) {
-            (position.mover, other)
-        } else {
-            (other, position.mover)
-        }
-    }
-
-    /// The position with these stones: those of the player to move, and all of them. Cell `r` of column
-    /// `c`, both counted from 0, is bit `c * (rows + 1) + r`. They must be stones that a game can
-    /// come to.
-    pub fn position(&self, mover: B, all: B) -> Stones<B> {
-        Stones {
-            mover,
-            all,
-            completed_by_mover: by_height!(self.completing(mover)),
-            completed_by_opponent: by_height!(self.completing(mover ^ all)),
-        }
     }
 }
 

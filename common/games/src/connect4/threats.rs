@@ -96,15 +96,9 @@ impl<B: Bitboard> Connect4<B> {
         let value = match self.tactics(position) {
             Tactics::Open { moves, opponent_threats } if !lost => {
                 let relevant = self.turned_for_min(all, relevant);
-                let all_count = |_| true;
-                let most = self.most_for_leader(
-                    position,
-                    opponent_threats,
-                    relevant,
-                    all_count,
-                    notes,
-                    up,
-                );
+                let counts = |_| true;
+                let most =
+                    self.most_for_leader(position, opponent_threats, relevant, counts, notes, up);
                 let upper = match most {
                     Most::Win => MOVER_WINS,
                     Most::Draw => MOVER_DRAWS,
