@@ -4,7 +4,8 @@
 //! a column that is always empty: it keeps lines from running over into the next column.
 //!
 //! Here is the game as it is played, with its positions in `stones`, its lines of four in `lines`, the keys of positions in
-//! `keys` and what sizes are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of these are used:
+//! `keys` and what sizes are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of
+//! these are used:
 //! - `threats`: cells that complete a line, and what must be played because of them.
 //! - `potential`: how much a move promises, by the lines through its cell; `opening`: what counts beside these in the
 //!   opening.

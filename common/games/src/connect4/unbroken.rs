@@ -34,7 +34,7 @@ impl<B: Bitboard> Unbroken<B> {
         !(self.0 & column).is_zero()
     }
 
-    /// Notes the line as the `last` one, if it is known and not upright: those can be broken by vertical pairs.
+    /// Notes the line as the `last` one, if it is known and not upright: upright ones can be broken by vertical pairs.
     #[inline(always)]
     pub fn note(self, last: &Cell<B>) {
         if (self.0 & self.0 << 1).is_zero() {
@@ -80,17 +80,7 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
-    use crate::connect4::{MOVER_DRAWS, MOVER_LOSES, MOVER_WINS};
-    use crate::{Bounds, Game};
-
-    /// A search asks one question all the time, so the bounds that it asks for are those of one kind of players here.
-    fn asked(kind: u32) -> Bounds {
-        match kind {
-            0 => Bounds { lower: MOVER_LOSES, upper: MOVER_DRAWS },
-            1 => Bounds { lower: MOVER_DRAWS, upper: MOVER_WINS },
-            _ => Bounds { lower: MOVER_LOSES, upper: MOVER_WINS },
-        }
-    }
+    use crate::{Game, Threshold};
 
     #[test]
     fn what_is_noted_changes_nothing_of_what_is_found() {
@@ -99,8 +89,11 @@ mod tests {
         for (width, height) in [(5, 5), (7, 6), (6, 7), (9, 5), (8, 4)] {
             let game = Connect4::<u64>::new(width, height).unwrap();
             let moves = prop::collection::vec(0..width as u16, 200);
-            for kind in [0, 1, 2].repeat(1_000) {
-                let (asked, mut notes) = (asked(kind), LastUnbroken::default());
+            // A search asks one question all the time.
+            let one_threshold = [1, 2].map(|threshold| Threshold(threshold).relevancy_bounds());
+            let questions = [one_threshold[0], one_threshold[1], game.scale().bounds()];
+            for asked in questions.repeat(1_000) {
+                let mut notes = LastUnbroken::default();
                 let mut position = game.start();
                 for column in moves.new_tree(&mut runner).unwrap().current() {
                     let cell = game.playable(position.all) & game.column(u32::from(column));

@@ -119,8 +119,7 @@ fn a_single_slot_does_five_sixths_of_its_work_depth_first_in_turns_that_get_long
         }
     }
     turns.pop();
-    let first = turns[0].1;
-    assert!(turns[0].0 && (70..110).contains(&first), "depth first begins: {turns:?}");
+    assert!(turns[0].0 && (70..110).contains(&turns[0].1), "depth first begins: {turns:?}");
     for way in [true, false] {
         let mut of_it = turns.iter().filter(|turn| turn.0 == way).map(|turn| turn.1);
         let (first, last) =
