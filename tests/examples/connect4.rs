@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
-//! `pairs`, `vertical`, `led-threats`, `tempo`, `lines-left`, `aftereven` or `wins`; `--memory 512MiB` is
+//! `pairs`, `vertical`, `led-threats`, `tempo`, `lines-left`, `turned-column`, `turned-pair`, `aftereven` or `wins`; `--memory 512MiB` is
 //! the size of the table, and `--threshold 2` asks for a win only.
 
 use std::time::Instant;
@@ -37,6 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 "led-threats" => rules.led_threats = false,
                 "tempo" => rules.tempo = false,
                 "lines-left" => rules.lines_left = false,
+                "turned-column" => rules.turned_column = false,
+                "turned-pair" => rules.turned_pair = false,
                 "vertical" => rules.vertical = false,
                 "aftereven" => rules.aftereven = false,
                 "wins" => rules.wins_by_follow_up = false,

@@ -74,7 +74,7 @@ impl<B: Bitboard> Connect4<B> {
                 && (!winning.is_zero() || self.has_four(follower.stones | followed, up));
             let draws = relevant.upper > MOVER_DRAWS;
             let broken = if loses || draws {
-                self.pairs_break_all(shares, up)
+                self.pairs_or_turned_break_all(shares, up)
             } else {
                 Err(Unbroken::unknown())
             };
@@ -100,7 +100,8 @@ impl<B: Bitboard> Connect4<B> {
             Most::Loss { left }
         } else if relevant.upper > MOVER_DRAWS
             && self.rules.lines_left
-            && !self.has_line_left(position.mover, empty, up)
+            && (!self.has_line_left(position.mover, empty, up)
+                || self.rules.turned_column && self.turned_column_holds(&shares, up))
         {
             Most::Draw
         } else {
@@ -137,8 +138,8 @@ impl<B: Bitboard> Connect4<B> {
     /// All cells of `empty` in the columns of those in `cells`.
     #[inline(always)]
     pub(super) fn columns_of(&self, cells: B, empty: B, up: usize) -> B {
-        // From the bits above the columns that `cells` are in to all the other bits of these.
-        let ends = (from_here_up(empty, cells) & (self.bottom_row << (up - 2))) << 1;
+        // Where a column has some of `cells`, the sum carries into the bit above it.
+        let ends = (cells + self.full) & (self.bottom_row << (up - 1));
         empty & (ends - (ends >> (up - 1)))
     }
 }

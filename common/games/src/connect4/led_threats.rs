@@ -43,7 +43,7 @@ impl<B: Bitboard> Connect4<B> {
         if !enough {
             return None;
         }
-        self.cut_off(shares, threats, unbroken, MOST_COLUMNS, counts, up).err()
+        self.cut_off(&shares, threats, unbroken, MOST_COLUMNS, counts, up).err()
     }
 
     /// The follower's threats at cells that the leader gets, but those that can be played now, and are taken now.
@@ -59,7 +59,7 @@ impl<B: Bitboard> Connect4<B> {
     /// columns is cut off.
     fn cut_off(
         &self,
-        shares: Shares<'_, B>,
+        shares: &Shares<'_, B>,
         mut threats: B,
         mut unbroken: Unbroken<B>,
         mut columns: u32,
@@ -79,7 +79,7 @@ impl<B: Bitboard> Connect4<B> {
                 continue;
             }
             columns -= 1;
-            let cut = self.cut_off_at(threat, column, shares);
+            let cut = self.cut_off_at(threat, column, *shares);
             let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
             let mut still_unbroken = Unbroken::unknown();
             if cut.odd.count_ones().is_multiple_of(2) && counts(left) {
@@ -90,7 +90,7 @@ impl<B: Bitboard> Connect4<B> {
             }
             let others = threats | apart;
             if !others.is_zero() && columns > 0 {
-                still_unbroken = self.cut_off(cut, others, still_unbroken, columns, counts, up)?;
+                still_unbroken = self.cut_off(&cut, others, still_unbroken, columns, counts, up)?;
             }
             if !still_unbroken.has_part_in(column) {
                 // So it is if this column is not cut off.

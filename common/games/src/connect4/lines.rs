@@ -14,12 +14,46 @@ impl<B: Bitboard> Connect4<B> {
     /// The first cells of the lines in `cells` that are not upright.
     #[inline(always)]
     pub(super) fn lines_across(&self, cells: B, up: usize) -> B {
-        if self.width < 4 {
-            return B::zero();
+        let [level, falling, rising] = self.starts_across(cells, up);
+        level.0 | falling.0 | rising.0
+    }
+
+    /// The same by their directions, with how many bits apart neighbours are.
+    #[inline(always)]
+    fn starts_across(&self, cells: B, up: usize) -> [(B, usize); 3] {
+        // The narrowest and the lowest boards have no lines in some direction.
+        let (wide, tall) = (self.width >= 4, up > 4);
+        let along = |step, is_possible| {
+            (if is_possible { line_starts(cells, step) } else { B::zero() }, step)
+        };
+        [along(up, wide), along(up - 1, wide && tall), along(up + 1, wide && tall)]
+    }
+
+    /// Whether `test` holds for all lines in `cells` that are not upright.
+    #[inline(always)]
+    pub(super) fn all_across(&self, cells: B, up: usize, mut test: impl FnMut(B) -> bool) -> bool {
+        // One call of `test` for all directions, so that it is compiled into the loop.
+        for (starts, step) in self.starts_across(cells, up) {
+            for line in lines_from(starts, step) {
+                if !test(line) {
+                    return false;
+                }
+            }
         }
-        let along = |step| line_starts(cells, step);
-        let level = along(up);
-        if up > 4 { level | along(up - 1) | along(up + 1) } else { level }
+        true
+    }
+
+    /// Whether `test` holds for all lines in `cells`; it is told whether a line is upright.
+    #[inline(always)]
+    pub(super) fn all_lines(
+        &self,
+        cells: B,
+        up: usize,
+        mut test: impl FnMut(B, bool) -> bool,
+    ) -> bool {
+        let upright = if up > 4 { line_starts(cells, 1) } else { B::zero() };
+        lines_from(upright, 1).all(|line| test(line, true))
+            && self.all_across(cells, up, |line| test(line, false))
     }
 }
 

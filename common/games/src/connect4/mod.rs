@@ -10,12 +10,11 @@
 //! - `potential`: how much a move promises, by the lines through its cell; `opening`: what counts beside these in the
 //!   opening.
 //! - `follow_up`: what the player gets who always answers in the same column.
-//! - `pairs`: how that player makes columns with an odd number of empty cells even.
-//! - `unbroken`: lines that no pair breaks, of which the last one is looked at first.
+//! - `pairs`: how that player makes columns with an odd number of empty cells even; `unbroken`: lines that no pair breaks.
 //! - `shares`: who gets which of the empty cells by these two.
 //! - `led_threats`: threats of that player's at cells of the opponent's, which decide who has to play below them.
 //! - `tempo`: such a threat that is given up so that another column can be followed the other way round.
-//! - `lines_left`: players who have none left but upright ones, and so do not win.
+//! - `lines_left`: players who have none left but upright ones, and so do not win; `turned`: columns that are answered the other way round.
 //! - `aftereven`: lines that would be completed only after one of that player's.
 //! - `favoured`: who is more likely to win on a board.
 //! - `last_moves`: outcomes that tell apart on which move the game ends.
@@ -51,6 +50,7 @@ mod size;
 mod stones;
 mod tempo;
 mod threats;
+mod turned;
 mod unbroken;
 
 #[cfg(test)]

@@ -12,7 +12,6 @@
 use smallvec::SmallVec;
 
 use crate::connect4::aftereven::Follower;
-use crate::connect4::lines::{line_starts, lines_from};
 use crate::connect4::shares::Shares;
 use crate::connect4::threats::lowest;
 use crate::connect4::unbroken::Unbroken;
@@ -50,7 +49,7 @@ impl<B: Bitboard> Connect4<B> {
         } else if !self.has_four(reachable | lowest_odd, up) {
             Ok(B::zero())
         } else {
-            self.find_pairs(shares, up).inspect_err(|unbroken| unbroken.note(last))
+            self.find_pairs(&shares, up).inspect_err(|unbroken| unbroken.note(last))
         }
     }
 
@@ -59,8 +58,8 @@ impl<B: Bitboard> Connect4<B> {
     /// pair, and these pairs must break the other lines, those included that the cells given up
     /// make possible.
     #[inline(never)]
-    fn find_pairs(&self, shares: Shares<'_, B>, up: usize) -> Result<B, Unbroken<B>> {
-        let Shares { reachable, odd: lowest_odd, follower, .. } = shares;
+    fn find_pairs(&self, shares: &Shares<'_, B>, up: usize) -> Result<B, Unbroken<B>> {
+        let &Shares { reachable, odd: lowest_odd, follower, .. } = shares;
         let race = self.in_the_race(follower, up);
         if !race && let Some(line) = self.a_line(reachable, up) {
             return Err(Unbroken::line(line));
@@ -82,8 +81,20 @@ impl<B: Bitboard> Connect4<B> {
                 }
         });
         if !met {
-            let alone = (unbroken & lowest_odd).count_ones() < 2;
-            return Err(if alone { Unbroken::line(unbroken) } else { Unbroken::unknown() });
+            // One that no pair breaks is told wherever there is one, whichever line was found first.
+            let is_alone = |line: B| (line & lowest_odd).count_ones() < 2;
+            if !is_alone(unbroken) {
+                self.all_across(cells, up, |line| {
+                    let stays = is_alone(line)
+                        && !(race && self.comes_too_late(line & follower.empty, follower, up));
+                    if stays {
+                        unbroken = line;
+                    }
+                    !stays
+                });
+            }
+            let is_known = is_alone(unbroken);
+            return Err(if is_known { Unbroken::line(unbroken) } else { Unbroken::unknown() });
         }
         let Some(given_up) = pairing.make_vertical_pairs(lowest_odd) else {
             return Err(Unbroken::unknown());
@@ -113,24 +124,6 @@ impl<B: Bitboard> Connect4<B> {
             false
         });
         found
-    }
-
-    /// Whether `test` holds for all lines in `cells`; it is told whether a line is upright.
-    #[inline(always)]
-    pub(super) fn all_lines(
-        &self,
-        cells: B,
-        up: usize,
-        mut test: impl FnMut(B, bool) -> bool,
-    ) -> bool {
-        // The narrowest and the lowest boards have no lines in some direction.
-        let (tall, wide) = (up > 4, self.width >= 4);
-        let mut all = |step, upright| {
-            lines_from(line_starts(cells, step), step).all(|line| test(line, upright))
-        };
-        (!tall || all(1, true))
-            && (!wide || all(up, false))
-            && (!(tall && wide) || all(up - 1, false) && all(up + 1, false))
     }
 }
 

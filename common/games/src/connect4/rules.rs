@@ -16,6 +16,10 @@ pub struct Rules {
     pub tempo: bool,
     /// That who has no line left does not win, where it says nothing.
     pub lines_left: bool,
+    /// Columns that are turned where the number of odd columns is odd; only with the rule of lines left.
+    pub turned_column: bool,
+    /// Two columns that are turned where the number of odd columns is even.
+    pub turned_pair: bool,
     /// Lines that come too late in it.
     pub aftereven: bool,
     /// That the follow-up rule can show a loss, and not only that a win is out of reach.
@@ -32,6 +36,8 @@ impl Default for Rules {
             led_threats: true,
             tempo: true,
             lines_left: true,
+            turned_column: true,
+            turned_pair: true,
             aftereven: true,
             wins_by_follow_up: true,
         }

@@ -26,11 +26,11 @@ impl<B: Bitboard> Connect4<B> {
     #[inline(always)]
     pub(super) fn draws_by_tempo(&self, shares: Shares<'_, B>, up: usize) -> bool {
         let threats = self.led_threats(shares.follower);
-        !threats.is_zero() && self.has_tempo(shares, threats, up)
+        !threats.is_zero() && self.has_tempo(&shares, threats, up)
     }
 
     /// Whether one of these threats gives a tempo that keeps the leader from winning.
-    fn has_tempo(&self, shares: Shares<'_, B>, mut threats: B, up: usize) -> bool {
+    fn has_tempo(&self, shares: &Shares<'_, B>, mut threats: B, up: usize) -> bool {
         let empty = shares.follower.empty;
         let playable = self.playable(self.full ^ empty);
         while !threats.is_zero() {
@@ -38,7 +38,7 @@ impl<B: Bitboard> Connect4<B> {
             let column = self.columns_of(threat, empty, up);
             threats = threats & !column;
             let bottom = column & playable;
-            let given_up = self.given_up_at(threat, column, bottom, shares);
+            let given_up = self.given_up_at(threat, column, bottom, *shares);
             let mut turned = self.columns_of_all_lines(given_up, playable & !bottom, up);
             while !turned.is_zero() {
                 let bottom = lowest(turned);

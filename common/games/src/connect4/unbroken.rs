@@ -28,6 +28,12 @@ impl<B: Bitboard> Unbroken<B> {
         Unbroken(!B::zero())
     }
 
+    /// The line, if it is known.
+    #[inline(always)]
+    pub fn known(self) -> Option<B> {
+        (self.0 != !B::zero()).then_some(self.0)
+    }
+
     /// Whether it may be broken if the `column`, empty cells of one, is answered in another way.
     #[inline(always)]
     pub fn has_part_in(self, column: B) -> bool {

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 /// Pieces of the knowledge: all that is left without one, and the same with it.
-const PIECES: [(&str, Rules, Rules); 12] = {
+const PIECES: [(&str, Rules, Rules); 15] = {
     let none = Rules {
         follow_up: false,
         pairs: false,
@@ -20,10 +20,13 @@ const PIECES: [(&str, Rules, Rules); 12] = {
         led_threats: false,
         tempo: false,
         lines_left: false,
+        turned_column: false,
+        turned_pair: false,
         aftereven: false,
         wins_by_follow_up: false,
     };
     let follow_up = Rules { follow_up: true, ..none };
+    let lines_left = Rules { lines_left: true, ..follow_up };
     let wins = Rules { wins_by_follow_up: true, ..follow_up };
     let pairs = Rules { pairs: true, ..wins };
     let all = Rules {
@@ -31,6 +34,8 @@ const PIECES: [(&str, Rules, Rules); 12] = {
         led_threats: true,
         tempo: true,
         lines_left: true,
+        turned_column: true,
+        turned_pair: true,
         aftereven: true,
         ..pairs
     };
@@ -42,8 +47,11 @@ const PIECES: [(&str, Rules, Rules); 12] = {
         ("led threats", wins, Rules { led_threats: true, ..wins }),
         ("tempo", pairs, Rules { tempo: true, ..pairs }),
         ("tempo and the rest", Rules { tempo: false, ..all }, all),
-        ("lines left", follow_up, Rules { lines_left: true, ..follow_up }),
-        ("lines left and the rest", Rules { lines_left: false, ..all }, all),
+        ("lines left", follow_up, lines_left),
+        ("turned column", lines_left, Rules { turned_column: true, ..lines_left }),
+        ("turned column and the rest", Rules { turned_column: false, ..all }, all),
+        ("turned pair", wins, Rules { turned_pair: true, ..wins }),
+        ("turned pair and the rest", Rules { turned_pair: false, ..all }, all),
         ("aftereven", wins, Rules { aftereven: true, ..wins }),
         ("aftereven and the rest", Rules { aftereven: false, ..all }, all),
         ("vertical and the rest", Rules { vertical: false, ..all }, all),
