@@ -35,15 +35,26 @@ impl<B: Bitboard> Connect4<B> {
         up: usize,
     ) -> Option<u32> {
         let threats = self.led_threats(shares.follower);
-        let enough = if shares.odd.count_ones().is_multiple_of(2) {
-            threats.count_ones() > 1
-        } else {
-            !threats.is_zero()
-        };
-        if !enough {
+        let one_is_enough = !shares.odd.count_ones().is_multiple_of(2);
+        if threats.count_ones() < if one_is_enough { 1 } else { 2 } {
             return None;
         }
-        self.cut_off(&shares, threats, unbroken, MOST_COLUMNS, counts, up).err()
+        let threats = self.of_first_columns(threats, shares.follower.empty, up);
+        self.cut_off(&shares, threats, unbroken, one_is_enough, counts, up).err()
+    }
+
+    /// Those of these `threats` that are in the first columns, of which so many are tried.
+    #[inline(always)]
+    fn of_first_columns(&self, threats: B, empty: B, up: usize) -> B {
+        if threats.count_ones() <= MOST_COLUMNS {
+            return threats;
+        }
+        let (mut others, mut columns) = (threats, 0);
+        while !others.is_zero() && columns < MOST_COLUMNS {
+            others = others & !self.columns_of(lowest(others), empty, up);
+            columns += 1;
+        }
+        threats & !others
     }
 
     /// The follower's threats at cells that the leader gets, but those that can be played now, and are taken now.
@@ -54,43 +65,56 @@ impl<B: Bitboard> Connect4<B> {
     }
 
     /// Cuts off columns that have some of `threats`, which are none of the columns that are cut off already, until
-    /// the leader loses; so many `columns` are tried at the most, and none that has no part in the line that is
+    /// the leader loses; none is tried that has no part in the line that is
     /// `unbroken` so far. If the leader loses, how many cells are left, and else a line that is unbroken if none of these
-    /// columns is cut off.
+    /// columns is cut off. Where `one_is_enough`, a turned pair may help with the first one.
     fn cut_off(
         &self,
         shares: &Shares<'_, B>,
         mut threats: B,
         mut unbroken: Unbroken<B>,
-        mut columns: u32,
+        one_is_enough: bool,
         counts: &impl Fn(u32) -> bool,
         up: usize,
     ) -> Result<Unbroken<B>, u32> {
         let empty = shares.follower.empty;
         // The threats of columns that had no part in the line.
         let mut apart = B::zero();
-        while !threats.is_zero() && columns > 0 {
+        while !threats.is_zero() {
             let threat = lowest(threats);
             let column = self.columns_of(threat, empty, up);
             let here = threats & column;
             threats = threats ^ here;
-            if !unbroken.has_part_in(column) {
+            let has_part = unbroken.has_part_in(column);
+            if !has_part {
                 apart = apart | here;
-                continue;
+                if !one_is_enough || !self.could_be_turned(unbroken, empty) {
+                    continue;
+                }
             }
-            columns -= 1;
             let cut = self.cut_off_at(threat, column, *shares);
             let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
+            let decides = cut.odd.count_ones().is_multiple_of(2) && counts(left);
             let mut still_unbroken = Unbroken::unknown();
-            if cut.odd.count_ones().is_multiple_of(2) && counts(left) {
-                match self.pairs_break_all(cut, up) {
+            if decides {
+                let broken = if has_part { self.pairs_break_all(cut, up) } else { Err(unbroken) };
+                match broken {
                     Ok(_) => return Err(left),
+                    Err(line)
+                        if one_is_enough
+                            && self.turned_pair_breaks_all(&cut, line, up).is_some() =>
+                    {
+                        return Err(left);
+                    }
                     Err(line) => still_unbroken = line,
                 }
             }
+            if !has_part {
+                continue;
+            }
             let others = threats | apart;
-            if !others.is_zero() && columns > 0 {
-                still_unbroken = self.cut_off(&cut, others, still_unbroken, columns, counts, up)?;
+            if !others.is_zero() {
+                still_unbroken = self.cut_off(&cut, others, still_unbroken, false, counts, up)?;
             }
             if !still_unbroken.has_part_in(column) {
                 // So it is if this column is not cut off.
@@ -118,6 +142,7 @@ mod tests {
 
     use super::*;
     use crate::Game;
+    use crate::connect4::Rules;
     use crate::connect4::threats::Tactics;
 
     /// Whether some set of columns decides if they are cut off, by trying all; and how many columns there are.
@@ -147,7 +172,9 @@ mod tests {
         let (mut decided, mut open) = (0, 0);
         let mut runner = TestRunner::deterministic();
         for (width, height) in [(9, 5), (8, 6), (7, 7), (10, 4), (8, 7), (9, 6)] {
-            let game = Connect4::<u64>::new(width, height).unwrap();
+            // A turned pair may help where a line is unbroken, but only with one column cut off.
+            let rules = Rules { turned_pair: false, ..Rules::default() };
+            let game = Connect4::<u64>::new(width, height).unwrap().with_rules(rules);
             let up = height as usize + 1;
             let moves = prop::collection::vec(0..width as u16, 300);
             for _ in 0..20_000 {

@@ -19,18 +19,33 @@ impl<B: Bitboard> Connect4<B> {
         shares: Shares<'_, B>,
         up: usize,
     ) -> Result<B, Unbroken<B>> {
-        self.pairs_break_all(shares, up).or_else(|unbroken| {
-            let line = unbroken.known().filter(|_| self.rules.turned_pair);
-            let led = |line: B| line & shares.follower.empty & !self.follower_cells;
-            line.filter(|&line| led(line).count_ones() > 1)
-                .and_then(|line| self.turned_pair_breaks_all(&shares, line, up))
-                .ok_or(unbroken)
-        })
+        self.pairs_break_all(shares, up)
+            .or_else(|unbroken| self.turned_pair_breaks_all(&shares, unbroken, up).ok_or(unbroken))
+    }
+
+    /// Whether two columns can be turned so that all lines are broken, of which this one is `unbroken` without; the cells that are given up then.
+    #[inline(always)]
+    pub(in crate::connect4) fn turned_pair_breaks_all(
+        &self,
+        shares: &Shares<'_, B>,
+        unbroken: Unbroken<B>,
+        up: usize,
+    ) -> Option<B> {
+        let line =
+            unbroken.known().filter(|_| self.could_be_turned(unbroken, shares.follower.empty));
+        line.and_then(|line| self.pair_of_line_breaks_all(shares, line, up))
+    }
+
+    /// Whether a line is known that has cells of the leader's in two columns, or two in one.
+    #[inline(always)]
+    pub(in crate::connect4) fn could_be_turned(&self, unbroken: Unbroken<B>, empty: B) -> bool {
+        let led = |line: B| (line & empty & !self.follower_cells).count_ones();
+        self.rules.turned_pair && unbroken.known().is_some_and(|line| led(line) > 1)
     }
 
     /// Whether two columns of this line can be turned so that all lines are broken; the cells that are given up then.
     #[inline(never)]
-    fn turned_pair_breaks_all(&self, shares: &Shares<'_, B>, line: B, up: usize) -> Option<B> {
+    fn pair_of_line_breaks_all(&self, shares: &Shares<'_, B>, line: B, up: usize) -> Option<B> {
         let Follower { stones, empty, gets, threats } = shares.follower;
         let playable = self.playable(self.full ^ empty);
         let above_two = self.above_two(self.full ^ empty ^ stones, playable);
