@@ -1,9 +1,17 @@
 //! Which of a root's thresholds is worked on, where the outcomes tell on which move the game is won or the game tells who
 //! is favoured.
 
+use jlpns_games::connect4::Rules;
+
 use super::*;
 use crate::effort::Effort;
 use crate::job::ChildFindings;
+
+/// A small board of which no threshold is settled at the root, as it were with turned columns.
+fn board(columns: u32, rows: u32) -> Connect4<u64> {
+    let rules = Rules { turned_column: false, turned_pair: false, ..Rules::default() };
+    Connect4::new(columns, rows).unwrap().with_rules(rules)
+}
 
 /// The names of the root's thresholds in the order in which they were worked on until all asked within `bounds` were
 /// solved, on a board of 4 rows.
@@ -13,7 +21,7 @@ fn worked_on(
     bounds: impl Fn(Bounds) -> Bounds,
     depth_first: bool,
 ) -> Vec<String> {
-    let game = Connect4::<u64>::new(columns, 4).unwrap().with_last_moves();
+    let game = board(columns, 4).with_last_moves();
     let scale = game.scale().clone();
     let question = Question::Value(bounds(scale.bounds()));
     let settings = GraphSettings { knowledge, ..plain(1 << 24) };
@@ -54,7 +62,7 @@ fn the_draw_comes_first_and_then_the_win_if_the_second_player_is_favoured() {
 #[test]
 fn depth_first_the_best_of_who_is_favoured_comes_first_where_last_moves_are_not_told() {
     for (columns, rows, first) in [(4, 4, "draw"), (4, 5, "win")] {
-        let game = Connect4::<u64>::new(columns, rows).unwrap();
+        let game = board(columns, rows);
         let name = |index: usize| game.scale().threshold_name(Threshold(1 + index as u8));
         let question = Question::Value(game.scale().bounds());
         let settings = GraphSettings { knowledge: true, ..plain(1 << 20) };
@@ -98,7 +106,7 @@ fn without_knowledge_the_effort_decides() {
 #[test]
 fn the_most_proving_move_is_that_of_the_threshold_that_is_worked_on() {
     for (knowledge, expected) in [(true, Move(2)), (false, Move(1))] {
-        let game = Connect4::<u64>::new(5, 4).unwrap().with_last_moves();
+        let game = board(5, 4).with_last_moves();
         let question = Question::Value(game.scale().bounds());
         let (first, count) = question.thresholds();
         let latest_win = game.scale().parse_goal(">=win-19").unwrap().threshold();
