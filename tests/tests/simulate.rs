@@ -86,7 +86,7 @@ fn one_virtual_slot_does_the_very_jobs_of_a_real_one() {
         for (ours, theirs) in [("jobs", "jobs"), ("nodes", "nodes"), ("tree_nodes", "peak_nodes")] {
             assert_eq!(single[ours], real[theirs], "{searches:?}, {ours}: {single} and {real}");
         }
-        assert!(single["jobs"].as_u64() > Some(150), "{searches:?}: {single}");
+        assert!(single["jobs"].as_u64() > Some(100), "{searches:?}: {single}");
     }
 }
 

@@ -116,7 +116,7 @@ pub(super) fn attach(
         mpsc::channel::<Result<v1::CoordinatorMessage, Status>>(MESSAGES);
     let (open, _) = oneshot::channel();
     tokio::spawn(async move {
-        let mut is_over = false;
+        let (mut has_begun, mut is_over) = (false, false);
         while let Some(message) = messages.recv().await {
             // A number stands for nothing any more once its solve is over for the worker.
             if is_over {
@@ -143,7 +143,12 @@ pub(super) fn attach(
                 }
                 other => other,
             };
+            has_begun |= matches!(kind, ToWorker::Begun(_));
             is_over = matches!(kind, ToWorker::Over(_));
+            if is_over && !has_begun {
+                // One that was settled at its root: the worker has never heard of it.
+                continue;
+            }
             let message = v1::CoordinatorMessage { kind: Some(kind), solve };
             if to_worker.send(Ok(message)).await.is_err() {
                 return;
