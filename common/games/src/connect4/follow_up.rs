@@ -15,7 +15,7 @@
 //!   column off, which makes it even if it was odd, and odd if it was even (`led_threats`). Or it is given up, and another column is
 //!   followed the other way round (`tempo`).
 //!
-//! Where neither helps, the follower may still be sure of a draw (`lines_left`).
+//! Where neither helps, the follower may answer some columns the other way round (`turned`), or be sure of a draw whoever has the zugzwang (`lines_left`).
 //!
 //! The follower's threats at cells that the follower gets cut their columns off: the game never
 //! goes on above them, and so ends the sooner. More generally, a line of the leader's does not

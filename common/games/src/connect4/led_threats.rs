@@ -88,24 +88,19 @@ impl<B: Bitboard> Connect4<B> {
             let has_part = unbroken.has_part_in(column);
             if !has_part {
                 apart = apart | here;
-                if !one_is_enough || !self.could_be_turned(unbroken, empty) {
+                // Only a turned pair could break the line then.
+                if !one_is_enough || self.turnable(unbroken, empty).is_none() {
                     continue;
                 }
             }
             let cut = self.cut_off_at(threat, column, *shares);
             let left = left_empty(empty, cut.follower.threats & cut.follower.gets);
-            let decides = cut.odd.count_ones().is_multiple_of(2) && counts(left);
             let mut still_unbroken = Unbroken::unknown();
-            if decides {
-                let broken = if has_part { self.pairs_break_all(cut, up) } else { Err(unbroken) };
-                match broken {
+            if cut.odd.count_ones().is_multiple_of(2) && counts(left) {
+                let by_pairs = if has_part { self.pairs_break_all(cut, up) } else { Err(unbroken) };
+                let by_turned = |line| self.turned_pair_breaks_all(&cut, line, up).ok_or(line);
+                match if one_is_enough { by_pairs.or_else(by_turned) } else { by_pairs } {
                     Ok(_) => return Err(left),
-                    Err(line)
-                        if one_is_enough
-                            && self.turned_pair_breaks_all(&cut, line, up).is_some() =>
-                    {
-                        return Err(left);
-                    }
                     Err(line) => still_unbroken = line,
                 }
             }
@@ -142,7 +137,6 @@ mod tests {
 
     use super::*;
     use crate::Game;
-    use crate::connect4::Rules;
     use crate::connect4::threats::Tactics;
 
     /// Whether some set of columns decides if they are cut off, by trying all; and how many columns there are.
@@ -158,6 +152,9 @@ mod tests {
             columns += 1;
             let cut: Vec<_> =
                 sets.iter().map(|&set| game.cut_off_at(threat, column, set)).collect();
+            // A turned pair may help where this column alone is cut off.
+            decides |= cut[0].odd.count_ones().is_multiple_of(2)
+                && game.pairs_or_turned_break_all(cut[0], up).is_ok();
             decides |= cut.iter().any(|&set| {
                 set.odd.count_ones().is_multiple_of(2) && game.pairs_break_all(set, up).is_ok()
             });
@@ -172,9 +169,7 @@ mod tests {
         let (mut decided, mut open) = (0, 0);
         let mut runner = TestRunner::deterministic();
         for (width, height) in [(9, 5), (8, 6), (7, 7), (10, 4), (8, 7), (9, 6)] {
-            // A turned pair may help where a line is unbroken, but only with one column cut off.
-            let rules = Rules { turned_pair: false, ..Rules::default() };
-            let game = Connect4::<u64>::new(width, height).unwrap().with_rules(rules);
+            let game = Connect4::<u64>::new(width, height).unwrap();
             let up = height as usize + 1;
             let moves = prop::collection::vec(0..width as u16, 300);
             for _ in 0..20_000 {

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 /// Pieces of the knowledge: all that is left without one, and the same with it.
-const PIECES: [(&str, Rules, Rules); 15] = {
+const PIECES: [(&str, Rules, Rules); 16] = {
     let none = Rules {
         follow_up: false,
         pairs: false,
@@ -39,6 +39,8 @@ const PIECES: [(&str, Rules, Rules); 15] = {
         aftereven: true,
         ..pairs
     };
+    // With one, what is known of lines that are left is known once more.
+    let no_turned_column = Rules { turned_column: false, ..all };
     [
         ("follow-up", none, follow_up),
         ("wins", follow_up, wins),
@@ -48,8 +50,9 @@ const PIECES: [(&str, Rules, Rules); 15] = {
         ("tempo", pairs, Rules { tempo: true, ..pairs }),
         ("tempo and the rest", Rules { tempo: false, ..all }, all),
         ("lines left", follow_up, lines_left),
+        ("lines left and the rest", Rules { lines_left: false, ..all }, no_turned_column),
         ("turned column", lines_left, Rules { turned_column: true, ..lines_left }),
-        ("turned column and the rest", Rules { turned_column: false, ..all }, all),
+        ("turned column and the rest", no_turned_column, all),
         ("turned pair", wins, Rules { turned_pair: true, ..wins }),
         ("turned pair and the rest", Rules { turned_pair: false, ..all }, all),
         ("aftereven", wins, Rules { aftereven: true, ..wins }),

@@ -31,16 +31,15 @@ impl<B: Bitboard> Connect4<B> {
         unbroken: Unbroken<B>,
         up: usize,
     ) -> Option<B> {
-        let line =
-            unbroken.known().filter(|_| self.could_be_turned(unbroken, shares.follower.empty));
+        let line = self.turnable(unbroken, shares.follower.empty);
         line.and_then(|line| self.pair_of_line_breaks_all(shares, line, up))
     }
 
-    /// Whether a line is known that has cells of the leader's in two columns, or two in one.
+    /// The line, if it is known and has two cells or more that the follow-up rule gives to the leader: without, no turned pair breaks it.
     #[inline(always)]
-    pub(in crate::connect4) fn could_be_turned(&self, unbroken: Unbroken<B>, empty: B) -> bool {
+    pub(in crate::connect4) fn turnable(&self, unbroken: Unbroken<B>, empty: B) -> Option<B> {
         let led = |line: B| (line & empty & !self.follower_cells).count_ones();
-        self.rules.turned_pair && unbroken.known().is_some_and(|line| led(line) > 1)
+        unbroken.known().filter(|&line| self.rules.turned_pair && led(line) > 1)
     }
 
     /// Whether two columns of this line can be turned so that all lines are broken; the cells that are given up then.
