@@ -1,6 +1,7 @@
 //! The bitboards against the rules written out.
 
 mod nearly_full;
+mod turned;
 
 use proptest::prelude::*;
 

@@ -5,20 +5,21 @@ use std::collections::HashMap;
 
 use super::*;
 
-/// A board as rows from the top, with as many stones of each player: Max is to move.
-fn board(rows: &[&str]) -> (Connect4<u64>, Stones<u64>) {
+/// A board as rows from the top: Max, who begins, has as many stones as Min or one more.
+pub(super) fn board(rows: &[&str]) -> (Connect4<u64>, Stones<u64>) {
     let (width, height) = (rows[0].len() as u32, rows.len() as u32);
     let game = Connect4::new(width, height).unwrap();
-    let mut position = game.start();
+    let (mut max, mut all) = (0u64, 0u64);
     for (row, text) in (0..height).rev().zip(rows) {
         for (column, stone) in (0..width).zip(text.chars()) {
             let cell = if stone == '.' { 0 } else { game.cell(column, row) };
-            position.all |= cell;
-            position.mover |= if stone == 'x' { cell } else { 0 };
+            all |= cell;
+            max |= if stone == 'x' { cell } else { 0 };
         }
     }
-    assert_eq!(game.to_move(&position), Player::Max);
-    assert_eq!(position.mover.count_ones() * 2, position.all.count_ones());
+    let more = max.count_ones() - (all ^ max).count_ones();
+    assert!(more < 2, "{more} stones more");
+    let position = game.position(if more == 0 { max } else { all ^ max }, all);
     (game, position)
 }
 
@@ -59,7 +60,7 @@ fn tells(game: &Connect4<u64>, position: Stones<u64>) -> bool {
 }
 
 /// Checks that the bounds hold; whether they say anything.
-fn check(game: &Connect4<u64>, position: Stones<u64>) -> bool {
+pub(super) fn check(game: &Connect4<u64>, position: Stones<u64>) -> bool {
     let bounds = game.static_bounds(&position);
     let value = value(game, &mut position.clone(), &mut HashMap::default());
     let holds = (bounds.lower..=bounds.upper).contains(&value);
@@ -128,7 +129,9 @@ fn lines_come_too_late_beside_a_vertical_pair() {
     ] {
         let (game, position) = board(rows);
         assert!(check(&game, position), "{rows:?}");
-        let all = Rules::default();
+        // One of the boards is told by a tempo as well.
+        let all = Rules { tempo: false, ..Rules::default() };
+        assert!(tells(&game.clone().with_rules(all), position), "{rows:?}");
         for rules in [Rules { vertical: false, ..all }, Rules { aftereven: false, ..all }] {
             assert!(!tells(&game.clone().with_rules(rules), position), "{rules:?}: {rows:?}");
         }
