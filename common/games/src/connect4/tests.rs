@@ -2,6 +2,7 @@
 
 mod nearly_full;
 mod turned;
+mod written_out;
 
 use proptest::prelude::*;
 

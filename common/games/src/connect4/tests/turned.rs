@@ -1,12 +1,12 @@
 //! What columns that are turned must not be used for at the same time: positions that would be told wrong without one of the
 //! conditions, found among millions of late ones. Those at random seldom meet these conditions.
 
-use super::nearly_full::{board, check};
+use super::written_out::{check, written_out};
 
 /// Checks what is known of each of these boards.
 fn check_all(boards: &[&[&str]]) {
     for rows in boards {
-        let (game, position) = board(rows);
+        let (game, position) = written_out(rows);
         check(&game, position);
     }
 }
