@@ -6,7 +6,7 @@
 //! cargo run --release -p jlpns-tests --example connect4 -- --plain --algorithm dfpn 6x5
 //! ```
 //!
-//! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `follow-up`,
+//! `--plain` leaves the game's knowledge unused, `--without RULE` a piece of it: `double-threat`, `follow-up`,
 //! `pairs`, `vertical`, `led-threats`, `tempo`, `lines-left`, `turned-column`, `turned-pair`, `aftereven` or `wins`; `--memory 512MiB` is
 //! the size of the table, and `--threshold 2` asks for a win only.
 
@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
         match argument.as_str() {
             "--without" => match value()?.as_str() {
+                "double-threat" => rules.double_threat = false,
                 "follow-up" => rules.follow_up = false,
                 "pairs" => rules.pairs = false,
                 "led-threats" => rules.led_threats = false,

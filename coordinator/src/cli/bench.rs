@@ -48,9 +48,9 @@ struct Measured {
     args: &'static [&'static str],
 }
 
-/// What is measured against the baseline. The defaults name their searches too: the first line of
-/// each kind.
-const MEASURED: [Measured; 10] = [
+/// What is measured against the baseline. The default of a solve is what its game has: of Connect Four PDS
+/// and alpha-beta beside each other, of Woodpush PDS alone.
+const MEASURED: [Measured; 11] = [
     Measured { name: "search, alpha-beta", args: &["search"] },
     Measured {
         name: "search, PDS",
@@ -60,8 +60,12 @@ const MEASURED: [Measured; 10] = [
         name: "search, df-pn",
         args: &["search", "--algorithm", "dfpn", "--init", "mobility", "--knowledge", "true"],
     },
-    Measured { name: "solve, one slot, PDS", args: &["solve", "--slots", "1"] },
-    Measured { name: "solve, two slots, PDS", args: &["solve", "--slots", "2"] },
+    Measured { name: "solve, one slot, default", args: &["solve", "--slots", "1"] },
+    Measured { name: "solve, two slots, default", args: &["solve", "--slots", "2"] },
+    Measured {
+        name: "solve, two slots, PDS",
+        args: &["solve", "--slots", "2", "--sub-search", "pds"],
+    },
     Measured {
         name: "solve, two slots, alpha-beta",
         args: &["solve", "--slots", "2", "--sub-search", "alpha-beta"],

@@ -144,6 +144,9 @@ impl<B: Bitboard> Connect4<B> {
                     latest_loss(left) >= relevant.upper
                 }
         };
+        if self.rules.double_threat && self.has_double_threat(position, moves, up) {
+            return exactly(soonest_win);
+        }
         // Whoever does not win does not win in time.
         let asked = Bounds { lower: asked.lower.min(MOVER_DRAWS), upper: asked.upper };
         let most_where = |least_left: u32| {

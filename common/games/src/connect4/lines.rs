@@ -20,7 +20,7 @@ impl<B: Bitboard> Connect4<B> {
 
     /// The same by their directions, with how many bits apart neighbours are.
     #[inline(always)]
-    fn starts_across(&self, cells: B, up: usize) -> [(B, usize); 3] {
+    pub(super) fn starts_across(&self, cells: B, up: usize) -> [(B, usize); 3] {
         // The narrowest and the lowest boards have no lines in some direction.
         let (wide, tall) = (self.width >= 4, up > 4);
         let along = |step, is_possible| {

@@ -7,6 +7,7 @@
 //! `keys` and what sizes are refused in `size`. What it knows beyond that has one file an idea, and `rules` says which of
 //! these are used:
 //! - `threats`: cells that complete a line, and what must be played because of them.
+//! - `double_threat`: a move that makes two of them at once.
 //! - `potential`: how much a move promises, by the lines through its cell; `opening`: what counts beside these in the
 //!   opening.
 //! - `follow_up`: what the player gets who always answers in the same column.
@@ -34,6 +35,7 @@ macro_rules! by_height {
 }
 
 mod aftereven;
+mod double_threat;
 mod favoured;
 mod follow_up;
 mod keys;

@@ -4,6 +4,8 @@
 /// forced moves and the order of moves come from, are always used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
+    /// Moves that make two threats at once.
+    pub double_threat: bool,
     /// The follow-up rule, for columns that are all even.
     pub follow_up: bool,
     /// Pairs of odd columns in it.
@@ -30,6 +32,7 @@ impl Default for Rules {
     /// All of them.
     fn default() -> Rules {
         Rules {
+            double_threat: true,
             follow_up: true,
             pairs: true,
             vertical: true,

@@ -94,6 +94,13 @@ impl<B: Bitboard> Connect4<B> {
         let all = position.all;
         let lost = position.is_won();
         let value = match self.tactics(position) {
+            Tactics::Open { moves, .. }
+                if !lost
+                    && self.rules.double_threat
+                    && self.has_double_threat(position, moves, up) =>
+            {
+                MOVER_WINS
+            }
             Tactics::Open { moves, opponent_threats } if !lost => {
                 let relevant = self.turned_for_min(all, relevant);
                 let counts = |_| true;

@@ -12,8 +12,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 /// Pieces of the knowledge: all that is left without one, and the same with it.
-const PIECES: [(&str, Rules, Rules); 16] = {
+const PIECES: [(&str, Rules, Rules); 18] = {
     let none = Rules {
+        double_threat: false,
         follow_up: false,
         pairs: false,
         vertical: false,
@@ -30,6 +31,7 @@ const PIECES: [(&str, Rules, Rules); 16] = {
     let wins = Rules { wins_by_follow_up: true, ..follow_up };
     let pairs = Rules { pairs: true, ..wins };
     let all = Rules {
+        double_threat: true,
         vertical: true,
         led_threats: true,
         tempo: true,
@@ -42,6 +44,8 @@ const PIECES: [(&str, Rules, Rules); 16] = {
     // With one, what is known of lines that are left is known once more.
     let no_turned_column = Rules { turned_column: false, ..all };
     [
+        ("double threat", none, Rules { double_threat: true, ..none }),
+        ("double threat and the rest", Rules { double_threat: false, ..all }, all),
         ("follow-up", none, follow_up),
         ("wins", follow_up, wins),
         ("pairs", wins, pairs),
