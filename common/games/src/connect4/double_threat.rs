@@ -7,8 +7,8 @@ use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4, Stones};
 
 impl<B: Bitboard> Connect4<B> {
-    /// Whether one of `moves` makes a double threat. No playable cell completes a line of either player, and after none of
-    /// `moves` does one complete a line of the opponent's: so the opponent has to meet the first threat, and wins nothing by it.
+    /// Whether one of `moves` makes a double threat. After none of them may a playable cell complete a line of the
+    /// opponent's: so the opponent has to meet the first threat, and makes no line by it.
     #[inline(always)]
     pub(super) fn has_double_threat(&self, position: Stones<B>, moves: B, up: usize) -> bool {
         let mut left = self.double_threat_candidates(position, moves, up);
@@ -16,7 +16,7 @@ impl<B: Bitboard> Connect4<B> {
             let cell = lowest(left);
             left = left ^ cell;
             let all = position.all | cell;
-            let threats = self.completing(position.mover | cell, up) & !all;
+            let threats = self.completing(position.mover | cell, up);
             let first = threats & self.playable(all);
             if !first.is_zero() && (lowest(first) != first || !(threats & (first << 1)).is_zero()) {
                 return true;
@@ -25,17 +25,16 @@ impl<B: Bitboard> Connect4<B> {
         false
     }
 
-    /// All of `moves` that make a double threat, and some that do not; none if it is seen that none does. A line between two
-    /// playable cells that only the move makes a line to the cell right above the other one is not looked for.
+    /// Those of `moves` that may make a double threat: none is left out but one with a single line across, and a second threat right
+    /// above the other cell of that line that it makes itself.
     #[inline(always)]
     fn double_threat_candidates(&self, position: Stones<B>, moves: B, up: usize) -> B {
-        let Stones { mover, all, completed_by_mover, .. } = position;
+        let Stones { mover, all, completed_by_mover: threats, .. } = position;
         if self.width < 4 {
             // All lines are upright: a move threatens one cell.
             return B::zero();
         }
         let playable = self.playable(all);
-        let threats = completed_by_mover & !all;
         // The cell above is threatened: by three stones upright, or it is already.
         let upwards = ((mover << 1) & (mover << 2) & (self.full >> 1) | (threats >> 1)) & moves;
         // Lines of which nothing but playable cells is missing, at least two of them.
