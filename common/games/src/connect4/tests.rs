@@ -1,5 +1,6 @@
 //! The bitboards against the rules written out.
 
+mod double_threat;
 mod nearly_full;
 mod turned;
 mod written_out;

@@ -30,8 +30,8 @@ const PIECES: [(&str, Rules, Rules); 18] = {
     let lines_left = Rules { lines_left: true, ..follow_up };
     let wins = Rules { wins_by_follow_up: true, ..follow_up };
     let pairs = Rules { pairs: true, ..wins };
+    // Double threats would settle positions of which the others say something wrong.
     let all = Rules {
-        double_threat: true,
         vertical: true,
         led_threats: true,
         tempo: true,
@@ -45,7 +45,7 @@ const PIECES: [(&str, Rules, Rules); 18] = {
     let no_turned_column = Rules { turned_column: false, ..all };
     [
         ("double threat", none, Rules { double_threat: true, ..none }),
-        ("double threat and the rest", Rules { double_threat: false, ..all }, all),
+        ("double threat and the rest", all, Rules { double_threat: true, ..all }),
         ("follow-up", none, follow_up),
         ("wins", follow_up, wins),
         ("pairs", wins, pairs),
