@@ -3,11 +3,12 @@
 //!
 //! The second may lie right above the first: it can be played as soon as the opponent has taken that one.
 
+use crate::connect4::lines::cells_from;
 use crate::connect4::threats::lowest;
 use crate::connect4::{Bitboard, Connect4, Stones};
 
 impl<B: Bitboard> Connect4<B> {
-    /// Whether one of `moves` makes a double threat. After none of them may a playable cell complete a line of the
+    /// Whether one of `moves` makes a double threat, if that is asked about. After none of them may a playable cell complete a line of the
     /// opponent's: so the opponent has to meet the first threat, and makes no line by it.
     #[inline(always)]
     pub(super) fn has_double_threat(&self, position: Stones<B>, moves: B, up: usize) -> bool {
@@ -30,8 +31,8 @@ impl<B: Bitboard> Connect4<B> {
     #[inline(always)]
     fn double_threat_candidates(&self, position: Stones<B>, moves: B, up: usize) -> B {
         let Stones { mover, all, completed_by_mover: threats, .. } = position;
-        if self.width < 4 {
-            // All lines are upright: a move threatens one cell.
+        // On a board without lines across a move threatens one cell.
+        if !self.rules.double_threat || self.width < 4 {
             return B::zero();
         }
         let playable = self.playable(all);
@@ -44,10 +45,9 @@ impl<B: Bitboard> Connect4<B> {
         if any.is_zero() {
             return upwards & (threats >> 2);
         }
-        let cells = across.into_iter().fold(B::zero(), |cells, (starts, step)| {
-            let pairs = starts | (starts << step);
-            cells | pairs | (pairs << (2 * step))
-        });
+        let cells = across
+            .into_iter()
+            .fold(B::zero(), |cells, (starts, step)| cells | cells_from(starts, step));
         let two = any & (any - B::one()) | level & falling | (level | falling) & rising | upwards;
         if two.is_zero() && (cells & playable & (threats >> 1)).is_zero() {
             return B::zero();

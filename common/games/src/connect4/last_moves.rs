@@ -125,6 +125,9 @@ impl<B: Bitboard> Connect4<B> {
         // Neither the mover nor the opponent can win with the next stone.
         let (soonest_win, soonest_loss) =
             (last_moves.won_on(played + 3), last_moves.won_on(played + 4));
+        if self.has_double_threat(position, moves, up) {
+            return exactly(soonest_win);
+        }
         let is_max = self.max_to_move(all);
         let result_for_mover = |outcome| last_moves.result_for(outcome, is_max);
         let (worse, better) = (result_for_mover(relevant.lower), result_for_mover(relevant.upper));
@@ -144,9 +147,6 @@ impl<B: Bitboard> Connect4<B> {
                     latest_loss(left) >= relevant.upper
                 }
         };
-        if self.rules.double_threat && self.has_double_threat(position, moves, up) {
-            return exactly(soonest_win);
-        }
         // Whoever does not win does not win in time.
         let asked = Bounds { lower: asked.lower.min(MOVER_DRAWS), upper: asked.upper };
         let most_where = |least_left: u32| {

@@ -64,12 +64,19 @@ pub(super) fn line_starts<B: Bitboard>(cells: B, step: usize) -> B {
     pairs & (pairs >> (2 * step))
 }
 
+/// The cells of all lines with these first cells, whose neighbours are `step` bits apart.
+#[inline(always)]
+pub(super) fn cells_from<B: Bitboard>(starts: B, step: usize) -> B {
+    let pairs = starts | (starts << step);
+    pairs | (pairs << (2 * step))
+}
+
 /// The lines with these first cells, whose neighbours are `step` bits apart.
 #[inline(always)]
 pub(super) fn lines_from<B: Bitboard>(mut starts: B, step: usize) -> impl Iterator<Item = B> {
     std::iter::from_fn(move || {
         let start = (!starts.is_zero()).then(|| lowest(starts))?;
         starts = starts ^ start;
-        Some(start | start << step | start << (2 * step) | start << (3 * step))
+        Some(cells_from(start, step))
     })
 }

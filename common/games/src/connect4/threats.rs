@@ -94,11 +94,7 @@ impl<B: Bitboard> Connect4<B> {
         let all = position.all;
         let lost = position.is_won();
         let value = match self.tactics(position) {
-            Tactics::Open { moves, .. }
-                if !lost
-                    && self.rules.double_threat
-                    && self.has_double_threat(position, moves, up) =>
-            {
+            Tactics::Open { moves, .. } if !lost && self.has_double_threat(position, moves, up) => {
                 MOVER_WINS
             }
             Tactics::Open { moves, opponent_threats } if !lost => {

@@ -52,11 +52,8 @@ fn follow<B: Bitboard>(width: u32, height: u32, choices: &[usize]) -> usize {
     for &choice in choices {
         let Tactics::Open { moves, .. } = game.tactics(position) else { break };
         let said = by_height!(game.has_double_threat(position, moves));
-        let relevant: Vec<Move> = legal(&game, &position)
-            .iter()
-            .copied()
-            .filter(|&mv| !(moves & game.column(u32::from(mv.0))).is_zero())
-            .collect();
+        let mut relevant = MoveList::new();
+        game.relevant_moves(&position, &mut relevant);
         let double = |&mv: &Move| is_double_threat(&game, &position, mv);
         let doubles: Vec<Move> = relevant.iter().copied().filter(double).collect();
         let shown = || format!("{doubles:?}:\n{}", game.show(&position));

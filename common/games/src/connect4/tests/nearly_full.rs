@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::written_out::{check, slower_rules, tells, value, written_out};
+use super::written_out::{check, tells, value, without_double_threats, written_out};
 use super::*;
 
 /// A board as rows from the top, with as many stones of each player: Max is to move.
@@ -26,7 +26,7 @@ fn lines_through_two_odd_columns_are_broken_by_a_pair() {
     ] {
         let (game, position) = board(rows);
         assert!(check(&game, position), "{rows:?}");
-        let rules = Rules { pairs: false, ..slower_rules() };
+        let rules = Rules { pairs: false, ..without_double_threats() };
         assert!(!tells(&game.clone().with_rules(rules), position), "{rows:?}");
     }
 }
@@ -74,7 +74,7 @@ fn lines_come_too_late_beside_a_vertical_pair() {
     ] {
         let (game, position) = board(rows);
         assert!(check(&game, position), "{rows:?}");
-        let all = slower_rules();
+        let all = without_double_threats();
         for rules in [Rules { vertical: false, ..all }, Rules { aftereven: false, ..all }] {
             assert!(!tells(&game.clone().with_rules(rules), position), "{rules:?}: {rows:?}");
         }

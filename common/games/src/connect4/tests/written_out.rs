@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use super::*;
 
 /// All rules but that of double threats, which settle some boards before anything else of them is asked.
-pub(super) fn slower_rules() -> Rules {
+pub(super) fn without_double_threats() -> Rules {
     Rules { double_threat: false, ..Rules::default() }
 }
 
 /// A board as rows from the top, with these rules: Max, who begins, has as many stones as Min or one more.
 pub(super) fn written_out(rows: &[&str]) -> (Connect4<u64>, Stones<u64>) {
     let (width, height) = (rows[0].len() as u32, rows.len() as u32);
-    let game = Connect4::new(width, height).unwrap().with_rules(slower_rules());
+    let game = Connect4::new(width, height).unwrap().with_rules(without_double_threats());
     let (mut max, mut all) = (0u64, 0u64);
     for (row, text) in (0..height).rev().zip(rows) {
         for (column, stone) in (0..width).zip(text.chars()) {
