@@ -19,6 +19,11 @@ impl FavouredFirst {
         game.favoured().filter(|_| knowledge).map(|player| FavouredFirst { player })
     }
 
+    /// Who is favoured.
+    pub fn player(self) -> Player {
+        self.player
+    }
+
     /// What to ask next if of the outcomes that were `asked` for these are left, more than one.
     pub fn next(self, asked: Bounds, open: Bounds) -> Threshold {
         match self.player {

@@ -3,8 +3,8 @@
 //!
 //! One alpha-beta goes to the first child in the game's order that is open, and to the next only when that is
 //! solved. So most of what lies beside its way is searched in vain: one child that wins is enough. But where
-//! one brother has been refuted, most likely all of them have to be. There the next ones are needed too, and
-//! another worker may search them at the same time.
+//! one brother has been refuted, most likely all of them have to be, and so where the player to move is expected to
+//! lose (`expected`). There the next ones are needed too, and another worker may search them at the same time.
 //!
 //! Each worker has a subtree of its own, which it searches as one alpha-beta would until it is solved: its table
 //! knows what is below. Then it takes over the next one that is needed and that nobody is in, as near to the root as
@@ -56,7 +56,7 @@ pub struct NextInOrder {
 type Child = (NodeId, usize);
 
 /// The children of a node that have to be searched, as far as is known, the most promising first: the first one that is
-/// open; and if a brother has been refuted, all.
+/// open; and if a brother has been refuted, or the player to move is expected to lose, all.
 type Needed = SmallVec<[Child; 8]>;
 
 /// What is known during one selection.
@@ -276,7 +276,7 @@ impl<G: Game, W: Width> Graph<G, W> {
             let new = still_open.find(|child| !needed.contains(child));
             needed.extend(new);
         }
-        if !is_one_refuted {
+        if !is_one_refuted && !self.is_expected_to_lose(threshold) {
             needed.truncate(1);
         }
         needed

@@ -12,7 +12,7 @@
 //! - `nodes`: the nodes, with their `edges`, the way up in `parents`, and the `index` by key;
 //!   `freeing` gives their places back; `prefetch`: loading them before they are read.
 //! - `descent`: from the root to a most-proving frontier node; `brothers`: the same depth first, for one worker or
-//!   several, and `orders`: the game's order of moves; `fold`: expanding it.
+//!   several, `expected`: who is expected to lose there, and `orders`: the game's order of moves; `fold`: expanding it.
 //! - `update`: numbers of parents from their children's, under leases; `change`: from one child's.
 //! - `lease`: taking nodes as jobs, and giving them back; `locks`: what is not to be selected then.
 //! - `regrow`: growing it anew when verdicts are taken back.
@@ -27,6 +27,7 @@ mod change;
 mod descent;
 mod dump;
 mod edges;
+mod expected;
 mod fold;
 mod freeing;
 mod index;

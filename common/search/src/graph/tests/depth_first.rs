@@ -209,6 +209,66 @@ fn young_brothers_wait_until_one_is_refuted() {
 }
 
 #[test]
+fn below_a_first_move_that_is_expected_to_win_no_brother_waits() {
+    let mut graph = for_workers([2, 9, 9, 9, 9, 1, 9]);
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    assert_eq!(first.go_on(&mut graph, &second), [3]);
+    first.report(&mut graph);
+    let answer = first.go_on(&mut graph, &second).to_vec();
+    assert_eq!((answer.len(), answer[0]), (2, 3));
+    let other = second.go_on(&mut graph, &first).to_vec();
+    assert_eq!((other.len(), other[0]), (2, 3), "all answers have to be refuted");
+    assert_ne!(answer[1], other[1]);
+    assert!(second.subtree.is_some());
+    // At the nodes that these lead to, one child is expected to be enough again.
+    first.report(&mut graph);
+    second.report(&mut graph);
+    assert_eq!(first.go_on(&mut graph, &second)[..2], answer);
+    let third = Worker::default().go_on(&mut graph, &first).to_vec();
+    assert_ne!(third[..2], answer);
+}
+
+#[test]
+fn below_a_later_move_brothers_wait() {
+    let mut graph = for_workers([2, 9, 9, 9, 9, 1, 9]);
+    refute(&mut graph, 3);
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    assert_eq!(first.go_on(&mut graph, &second), [2]);
+    first.report(&mut graph);
+    assert_eq!(first.go_on(&mut graph, &second)[0], 2);
+    assert_eq!(second.go_on(&mut graph, &first), [4], "no second answer to the other one");
+}
+
+#[test]
+fn where_the_player_to_move_is_expected_to_lose_no_brother_waits() {
+    // One proof number of 8 is more than seven disproof numbers of 1.
+    let mut graph = for_workers([8; 7]);
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    assert_eq!(first.go_on(&mut graph, &second), [3]);
+    assert_eq!(second.go_on(&mut graph, &first), [2]);
+    assert!(second.subtree.is_some());
+    let mut graph = for_workers([7; 7]);
+    let (mut first, mut second) = (Worker::default(), Worker::default());
+    first.go_on(&mut graph, &second);
+    second.go_on(&mut graph, &first);
+    assert_eq!(second.subtree, None, "as likely to win");
+}
+
+#[test]
+fn who_is_favoured_is_expected_to_win_whatever_the_effort() {
+    // The first player is favoured on the one board, the second on the other.
+    for (rows, proof, is_needed) in [(5, 1000, false), (6, 1, true)] {
+        let board = Connect4::<u64>::new(8, rows).unwrap();
+        let mut graph = expanded_on(board, &[], (0..8).map(|column| (column, proof)));
+        let first = graph.select_depth_first(None, &[]).expect("a node");
+        graph.lease(first.node);
+        let others: Vec<&Subtree> = first.subtree.iter().collect();
+        let second = graph.select_depth_first(None, &others).expect("a node");
+        assert_eq!(second.subtree.is_some(), is_needed, "8x{rows}");
+    }
+}
+
+#[test]
 fn what_the_game_sees_to_be_lost_refutes_no_brother() {
     // Whoever plays the fourth column lets the second player win above.
     let moves = [0, 1, 2, 0, 5, 1, 5, 2];
