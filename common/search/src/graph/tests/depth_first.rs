@@ -232,11 +232,11 @@ fn below_a_first_move_that_is_expected_to_win_no_brother_waits() {
 fn below_a_later_move_brothers_wait() {
     let mut graph = for_workers([2, 9, 9, 9, 9, 1, 9]);
     refute(&mut graph, 3);
-    let (mut first, mut second) = (Worker::default(), Worker::default());
+    let (mut first, second) = (Worker::default(), Worker::default());
     assert_eq!(first.go_on(&mut graph, &second), [2]);
     first.report(&mut graph);
     assert_eq!(first.go_on(&mut graph, &second)[0], 2);
-    assert_eq!(second.go_on(&mut graph, &first), [4], "no second answer to the other one");
+    assert_eq!(first.go_on(&mut graph, &second), [4], "no second answer to the other one");
 }
 
 #[test]
@@ -252,6 +252,20 @@ fn where_the_player_to_move_is_expected_to_lose_no_brother_waits() {
     first.go_on(&mut graph, &second);
     second.go_on(&mut graph, &first);
     assert_eq!(second.subtree, None, "as likely to win");
+}
+
+#[test]
+fn below_a_move_of_a_player_who_is_expected_to_lose_brothers_wait() {
+    // The second player is favoured.
+    let board = Connect4::<u64>::new(8, 6).unwrap();
+    let mut graph = expanded_on(board, &[], (0..8).map(|column| (column, 9)));
+    let first = graph.select_depth_first(None, &[]).expect("a node");
+    assert!(graph.expand(), "there is room");
+    let answer = graph.select_depth_first(first.subtree.as_ref(), &[]).expect("a node");
+    assert_eq!(graph.path_moves().len(), 2);
+    graph.lease(answer.node);
+    graph.select_depth_first(answer.subtree.as_ref(), &[]).expect("a node");
+    assert_eq!(graph.path_moves().len(), 1, "one answer is expected to be enough");
 }
 
 #[test]
