@@ -28,6 +28,11 @@ impl Question {
         }
     }
 
+    /// The threshold with this index among those asked.
+    pub(crate) fn threshold(self, index: usize) -> Threshold {
+        Threshold(self.thresholds().0.0 + index as u8)
+    }
+
     /// What `efforts`, one pair for each threshold asked, say of the value.
     pub fn bounds(self, efforts: &[EffortPair], scale: &OutcomeScale) -> Bounds {
         let (first, count) = self.thresholds();

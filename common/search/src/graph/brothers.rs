@@ -13,7 +13,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use foldhash::fast::FixedState;
-use jlpns_games::{Game, Move, MoveList, Threshold};
+use jlpns_games::{Game, Move, MoveList};
 use smallvec::SmallVec;
 
 use crate::efforts::{ThresholdSet, Width, for_player};
@@ -260,7 +260,7 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// The children of `node`, the current one, that have to be searched.
     fn needed(&mut self, node: NodeId, threshold: usize) -> Needed {
         let player = self.nodes.player(node);
-        let asked = Threshold(self.question.thresholds().0.0 + threshold as u8);
+        let asked = self.question.threshold(threshold);
         let (mut needed, mut is_one_refuted) = (Needed::new(), false);
         self.note_order(node);
         for &(key, bounds) in self.orders.get(node, self.nodes.key(node)) {

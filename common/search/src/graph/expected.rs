@@ -6,7 +6,7 @@
 //! theorem 1). The first child in the game's order is expected to be that one. Of a later one, which is come to when
 //! the first is refuted, neither is expected.
 
-use jlpns_games::{Game, Threshold};
+use jlpns_games::Game;
 
 use crate::efforts::{Width, for_player};
 use crate::graph::Graph;
@@ -14,7 +14,7 @@ use crate::graph::Graph;
 impl<G: Game, W: Width> Graph<G, W> {
     /// Whether the player to move at the current node is expected to lose what `threshold`, an index, asks.
     pub(super) fn is_expected_to_lose(&self, threshold: usize) -> bool {
-        let asked = Threshold(self.question.thresholds().0.0 + threshold as u8);
+        let asked = self.question.threshold(threshold);
         let mut loses = self.loses_at_root(threshold);
         for step in self.path.windows(2) {
             let (parent, child) = (step[0], step[1]);

@@ -34,9 +34,8 @@ impl<G: Game, W: Width> Graph<G, W> {
             self.evaluation.width,
             self.settings,
         );
-        let first = self.question.thresholds().0;
         for index in 0..anew.evaluation.width() {
-            let known = verdict(&mut root_position, Threshold(first.0 + index as u8));
+            let known = verdict(&mut root_position, self.question.threshold(index));
             if let Some(holds) = known {
                 anew.nodes.pairs_mut(anew.root)[index] = EffortPair::solved(holds);
             }
@@ -94,7 +93,6 @@ impl<G: Game, W: Width> Graph<G, W> {
         if self.nodes.is_leaf(old) {
             return Vec::new();
         }
-        let first = self.question.thresholds().0;
         let moves = self.expansion(old, position);
         let in_order: SmallVec<[NodeId; 64]> = self.nodes.children(old).collect();
         let mut found = Vec::with_capacity(moves.len());
@@ -112,7 +110,7 @@ impl<G: Game, W: Width> Graph<G, W> {
                 if pair.is_solved() {
                     continue;
                 }
-                let known = verdict(position, Threshold(first.0 + index as u8));
+                let known = verdict(position, self.question.threshold(index));
                 let was = child.map(|child| self.actual_efforts(child)[index]);
                 *pair = match (known, was) {
                     (Some(holds), _) => EffortPair::solved(holds),
