@@ -96,6 +96,7 @@ macro_rules! calls {
             fn scale(&self) -> &OutcomeScale;
             fn orders_moves(&self) -> bool;
             fn favoured(&self) -> Option<Player>;
+            fn expected_value(&self) -> Option<Outcome>;
             fn start(&self) -> DynPosition;
             fn play(&self, position: &mut DynPosition, mv: Move);
             fn undo(&self, position: &mut DynPosition, mv: Move);
@@ -125,6 +126,10 @@ macro_rules! calls {
 
             fn favoured(&self) -> Option<Player> {
                 self.0.favoured()
+            }
+
+            fn expected_value(&self) -> Option<Outcome> {
+                self.0.expected_value()
             }
 
             fn start(&self) -> DynPosition {
@@ -167,6 +172,10 @@ macro_rules! calls {
 
             fn favoured(&self) -> Option<Player> {
                 self.0.favoured()
+            }
+
+            fn expected_value(&self) -> Option<Outcome> {
+                self.0.expected_value()
             }
 
             fn start(&self) -> DynPosition {
@@ -219,6 +228,7 @@ mod tests {
         let other = DynGame::new(game.clone());
         assert_eq!(other.orders_moves(), game.orders_moves());
         assert_eq!(other.favoured(), game.favoured());
+        assert_eq!(other.expected_value(), game.expected_value());
         assert_eq!(other.scale(), game.scale());
         for bytes in [0, u64::MAX] {
             let limited = other.clone().with_memory(bytes);

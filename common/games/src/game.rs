@@ -232,8 +232,15 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     fn promises(&self, _position: &Self::Position, _moves: &mut [(Move, i32)]) {}
 
     /// Who is more likely to win than the other, as far as the start of the game tells: then searches with knowledge ask
-    /// first whether that player does, where they ask for one threshold after the other. It decides nothing else.
+    /// first whether that player does, where they ask for one threshold after the other. It decides no result.
     fn favoured(&self) -> Option<Player> {
+        None
+    }
+
+    /// The value that the start most likely has, where that is not the best outcome of who is favoured. Several workers
+    /// that search depth first, with knowledge, go into several children of a node at once where the player to move is
+    /// expected to lose. It decides no result.
+    fn expected_value(&self) -> Option<Outcome> {
         None
     }
 

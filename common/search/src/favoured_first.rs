@@ -62,7 +62,9 @@ mod tests {
         let order = |width, height| FavouredFirst::on(&game(width, height), true);
         assert_eq!(order(6, 6), Some(FavouredFirst { player: Player::Min }));
         assert_eq!(order(6, 7), Some(FavouredFirst { player: Player::Max }));
-        assert_eq!(order(7, 6), None);
+        assert_eq!(order(7, 6), Some(FavouredFirst { player: Player::Max }));
+        assert_eq!(order(9, 6), Some(FavouredFirst { player: Player::Min }));
+        assert_eq!(order(5, 6), None);
         assert_eq!(FavouredFirst::on(&game(6, 6), false), None);
     }
 }

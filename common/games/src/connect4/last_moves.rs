@@ -41,6 +41,11 @@ impl LastMoves {
         LastMoves { cells, soonest_of_min, latest_of_max, draw, best }
     }
 
+    /// The outcome of a drawn game.
+    pub fn draw(self) -> Outcome {
+        self.draw
+    }
+
     /// The outcomes with their names.
     pub fn scale(self) -> OutcomeScale {
         let ending = |index: u8| {

@@ -17,7 +17,7 @@
 //! - `tempo`: such a threat that is given up so that another column can be followed the other way round.
 //! - `lines_left`: players who have none left but upright ones, and so do not win; `turned`: columns that are answered the other way round.
 //! - `aftereven`: lines that would be completed only after one of that player's.
-//! - `favoured`: who is more likely to win on a board.
+//! - `favoured`: who is more likely to win on a board, or whether nobody is.
 //! - `last_moves`: outcomes that tell apart on which move the game ends.
 
 /// Calls a method with the number of bits of a column as its last argument, written out for the
@@ -386,6 +386,11 @@ impl<B: Bitboard> Game for Connect4<B> {
 
     fn favoured(&self) -> Option<Player> {
         favoured::favoured(self.width, self.height)
+    }
+
+    fn expected_value(&self) -> Option<Outcome> {
+        let draw = self.last_moves.map_or(DRAW, LastMoves::draw);
+        favoured::is_drawish(self.width, self.height).then_some(draw)
     }
 
     fn why_illegal(&self, position: &Stones<B>, text: &str) -> Option<String> {

@@ -6,7 +6,7 @@
 //! theorem 1). The first child in the game's order is expected to be that one. Of a later one, which is come to when
 //! the first is refuted, neither is expected.
 
-use jlpns_games::Game;
+use jlpns_games::{Game, Player};
 
 use crate::efforts::{Width, for_player};
 use crate::graph::Graph;
@@ -26,10 +26,14 @@ impl<G: Game, W: Width> Graph<G, W> {
         loses
     }
 
-    /// Whether the player to move at the root is expected to lose: who is favoured wins, and where nobody is, the effort
-    /// tells.
+    /// Whether the player to move at the root is expected to lose: where the game expects a value, by that; else who is
+    /// favoured wins, and where nobody is, the effort tells.
     fn loses_at_root(&self, threshold: usize) -> bool {
         let player = self.nodes.player(self.root);
+        let expected = self.game.expected_value().filter(|_| self.settings.knowledge);
+        if let Some(value) = expected {
+            return self.question.threshold(threshold).holds(value) != (player == Player::Max);
+        }
         match self.favoured_first {
             Some(favoured) => favoured.player() != player,
             None => {

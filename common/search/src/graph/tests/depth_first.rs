@@ -24,8 +24,18 @@ fn expanded_on(
     moves: &[u16],
     proofs: impl IntoIterator<Item = (u16, u64)>,
 ) -> Graph<Connect4<u64>, One> {
+    expanded_with(true, game, moves, proofs)
+}
+
+/// The same with the game's knowledge or without.
+fn expanded_with(
+    knowledge: bool,
+    game: Connect4<u64>,
+    moves: &[u16],
+    proofs: impl IntoIterator<Item = (u16, u64)>,
+) -> Graph<Connect4<u64>, One> {
     let question = Question::Threshold(Threshold(2));
-    let settings = GraphSettings { merge: false, knowledge: true, ..plain(1 << 20) };
+    let settings = GraphSettings { merge: false, knowledge, ..plain(1 << 20) };
     let mut position = game.start();
     moves.iter().for_each(|&column| game.play(&mut position, Move(column)));
     let mut graph = Graph::new(game, position, question, One, settings);
@@ -240,18 +250,42 @@ fn below_a_later_move_brothers_wait() {
 }
 
 #[test]
-fn where_the_player_to_move_is_expected_to_lose_no_brother_waits() {
+fn where_nobody_is_favoured_who_needs_more_effort_is_expected_to_lose() {
+    let with_efforts = |proof| {
+        // Without knowledge nobody is.
+        let board = Connect4::<u64>::new(7, 6).unwrap();
+        expanded_with(false, board, &TWO_MOVES, (0..7).map(|column| (column, proof)))
+    };
     // One proof number of 8 is more than seven disproof numbers of 1.
-    let mut graph = for_workers([8; 7]);
-    let (mut first, mut second) = (Worker::default(), Worker::default());
-    assert_eq!(first.go_on(&mut graph, &second), [3]);
-    assert_eq!(second.go_on(&mut graph, &first), [2]);
-    assert!(second.subtree.is_some());
-    let mut graph = for_workers([7; 7]);
-    let (mut first, mut second) = (Worker::default(), Worker::default());
-    first.go_on(&mut graph, &second);
-    second.go_on(&mut graph, &first);
-    assert_eq!(second.subtree, None, "as likely to win");
+    for (proof, is_needed) in [(8, true), (7, false)] {
+        let mut graph = with_efforts(proof);
+        let (mut first, mut second) = (Worker::default(), Worker::default());
+        first.go_on(&mut graph, &second);
+        second.go_on(&mut graph, &first);
+        assert_ne!(first.way, second.way);
+        assert_eq!(second.subtree.is_some(), is_needed, "proof numbers of {proof}");
+    }
+}
+
+#[test]
+fn where_a_draw_is_expected_the_win_is_expected_to_be_lost_and_the_draw_to_be_reached() {
+    let board = Connect4::<u64>::new(7, 7).unwrap();
+    let (win, draw) = (Threshold(2), Threshold(1));
+    for (asked, moves, is_needed) in
+        [(win, &[][..], true), (draw, &[], false), (win, &[0], false), (draw, &[0], true)]
+    {
+        let settings = GraphSettings { merge: false, knowledge: true, ..plain(1 << 20) };
+        let mut position = board.start();
+        moves.iter().for_each(|&column| board.play(&mut position, Move(column)));
+        let question = Question::Threshold(asked);
+        let mut graph = Graph::new(board.clone(), position, question, One, settings);
+        assert!(graph.select().is_some() && graph.expand());
+        let first = graph.select_depth_first(None, &[]).expect("a node");
+        graph.lease(first.node);
+        let others: Vec<&Subtree> = first.subtree.iter().collect();
+        let second = graph.select_depth_first(None, &others).expect("a node");
+        assert_eq!(second.subtree.is_some(), is_needed, "{asked:?} after {moves:?}");
+    }
 }
 
 #[test]
