@@ -251,19 +251,17 @@ fn below_a_later_move_brothers_wait() {
 
 #[test]
 fn where_nobody_is_favoured_who_needs_more_effort_is_expected_to_lose() {
-    let with_efforts = |proof| {
-        // Without knowledge nobody is.
-        let board = Connect4::<u64>::new(7, 6).unwrap();
-        expanded_with(false, board, &TWO_MOVES, (0..7).map(|column| (column, proof)))
-    };
-    // One proof number of 8 is more than seven disproof numbers of 1.
-    for (proof, is_needed) in [(8, true), (7, false)] {
-        let mut graph = with_efforts(proof);
+    // Without knowledge nobody is, and no draw is expected either. One proof number of 8 is more than seven disproof
+    // numbers of 1.
+    for (rows, proof, is_needed) in [(6, 8, true), (6, 7, false), (7, 8, true), (7, 7, false)] {
+        let board = Connect4::<u64>::new(7, rows).unwrap();
+        let proofs = (0..7).map(|column| (column, proof));
+        let mut graph = expanded_with(false, board, &TWO_MOVES, proofs);
         let (mut first, mut second) = (Worker::default(), Worker::default());
         first.go_on(&mut graph, &second);
         second.go_on(&mut graph, &first);
         assert_ne!(first.way, second.way);
-        assert_eq!(second.subtree.is_some(), is_needed, "proof numbers of {proof}");
+        assert_eq!(second.subtree.is_some(), is_needed, "7x{rows}, proof numbers of {proof}");
     }
 }
 
