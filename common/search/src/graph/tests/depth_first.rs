@@ -60,6 +60,15 @@ fn depth_first(graph: &mut Graph<Connect4<u64>, One>) -> usize {
     column(graph, selected)
 }
 
+/// Whether a second worker gets a subtree of its own beside a first one: something is needed that is free.
+fn has_a_subtree_for_a_second(graph: &mut Graph<Connect4<u64>, One>) -> bool {
+    let first = graph.select_depth_first(None, &[]).expect("a node");
+    graph.lease(first.node);
+    let others: Vec<&Subtree> = first.subtree.iter().collect();
+    let second = graph.select_depth_first(None, &others).expect("a node");
+    second.subtree.is_some()
+}
+
 /// A worker that searches depth first, and leases what it gets.
 #[derive(Default)]
 struct Worker {
@@ -258,9 +267,10 @@ fn where_nobody_is_favoured_who_needs_more_effort_is_expected_to_lose() {
         let proofs = (0..7).map(|column| (column, proof));
         let mut graph = expanded_with(false, board, &TWO_MOVES, proofs);
         let (mut first, mut second) = (Worker::default(), Worker::default());
-        first.go_on(&mut graph, &second);
-        second.go_on(&mut graph, &first);
-        assert_ne!(first.way, second.way);
+        // The game's order without knowledge.
+        assert_eq!(first.go_on(&mut graph, &second), [0]);
+        let next = second.go_on(&mut graph, &first).to_vec();
+        assert!(!is_needed || next == [1], "{next:?}");
         assert_eq!(second.subtree.is_some(), is_needed, "7x{rows}, proof numbers of {proof}");
     }
 }
@@ -278,11 +288,8 @@ fn where_a_draw_is_expected_the_win_is_expected_to_be_lost_and_the_draw_to_be_re
         let question = Question::Threshold(asked);
         let mut graph = Graph::new(board.clone(), position, question, One, settings);
         assert!(graph.select().is_some() && graph.expand());
-        let first = graph.select_depth_first(None, &[]).expect("a node");
-        graph.lease(first.node);
-        let others: Vec<&Subtree> = first.subtree.iter().collect();
-        let second = graph.select_depth_first(None, &others).expect("a node");
-        assert_eq!(second.subtree.is_some(), is_needed, "{asked:?} after {moves:?}");
+        let is_found = has_a_subtree_for_a_second(&mut graph);
+        assert_eq!(is_found, is_needed, "{asked:?} after {moves:?}");
     }
 }
 
@@ -306,11 +313,7 @@ fn who_is_favoured_is_expected_to_win_whatever_the_effort() {
     for (rows, proof, is_needed) in [(5, 1000, false), (6, 1, true)] {
         let board = Connect4::<u64>::new(8, rows).unwrap();
         let mut graph = expanded_on(board, &[], (0..8).map(|column| (column, proof)));
-        let first = graph.select_depth_first(None, &[]).expect("a node");
-        graph.lease(first.node);
-        let others: Vec<&Subtree> = first.subtree.iter().collect();
-        let second = graph.select_depth_first(None, &others).expect("a node");
-        assert_eq!(second.subtree.is_some(), is_needed, "8x{rows}");
+        assert_eq!(has_a_subtree_for_a_second(&mut graph), is_needed, "8x{rows}");
     }
 }
 
