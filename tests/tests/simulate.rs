@@ -58,6 +58,23 @@ fn the_single_slot_comes_first_and_each_run_has_the_documented_keys() {
 }
 
 #[test]
+fn without_the_single_slot_the_runs_are_the_same_and_no_speed_up_is_told() {
+    let with = simulate(&["--workers", "3"]);
+    let without = simulate(&["--workers", "3", "--single-slot=false"]);
+    let runs = without["runs"].as_array().expect("a list");
+    assert_eq!(runs.len(), 1);
+    assert_eq!((&runs[0]["slots"], &runs[0]["speed_up"]), (&3.into(), &Value::Null));
+    assert_eq!((&runs[0]["time_split"], &runs[0]["search_overhead"]), (&Value::Null, &Value::Null));
+    assert_eq!(runs[0]["seconds"], with["runs"][1]["seconds"]);
+    let asked = simulate(&["--workers", "1,3", "--single-slot=false"]);
+    assert_eq!(asked["runs"], with["runs"], "it is compared with if it is asked for");
+    let args = ["--workers", "3", "--single-slot=false"];
+    let text = run(jlpns(SMALL).args(args), LIMIT);
+    assert_eq!(text.code, Some(0), "{text:?}");
+    assert!(!text.stdout.contains("of the slots' time"), "{text:?}");
+}
+
+#[test]
 fn several_seeds_are_told_as_means() {
     // PDS has jobs for four workers.
     let pds = ["--sub-search", "pds", "--workers", "4"];

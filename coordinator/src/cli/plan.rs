@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::output::{self, Answer, Output, columns, grouped};
 use super::settings::SettingsFlags;
-use super::simulate::{Simulated, WorldFlags, simulated};
+use super::simulate::{SINGLE_SLOT, Simulated, WorldFlags, simulated};
 use super::{CommandError, End, values};
 
 /// Twice as many machines are worth it when they save at least this share of the time.
@@ -279,11 +279,10 @@ fn table(steps: &[Step]) -> String {
 /// Simulates numbers of machines up to those that there are, and says what they bring.
 pub fn run(flags: &PlanFlags, games: &Games) -> Result<End, CommandError> {
     // A single slot is what tells how much is searched twice.
-    let slot = Cluster { workers: 1, slots_per_worker: 1 };
     let mut clusters = steps(flags.machines);
-    let is_a_machine = clusters.first() == Some(&slot);
+    let is_a_machine = clusters.first() == Some(&SINGLE_SLOT);
     if !is_a_machine {
-        clusters.insert(0, slot);
+        clusters.insert(0, SINGLE_SLOT);
     }
     let simulated = simulated(&flags.settings, &flags.world, &clusters, games)?;
     let machines = simulated.runs.get(usize::from(!is_a_machine)..).unwrap_or_default();

@@ -37,13 +37,16 @@ const LEAST_SHARE: u64 = 64 << 10;
 /// That of one of which nothing is said, if there is enough.
 const USUAL_MEMORY: u64 = 1 << 30;
 
+/// What speed-ups compare with.
+pub const SINGLE_SLOT: Cluster = Cluster { workers: 1, slots_per_worker: 1 };
+
 /// What `jlpns simulate` is given.
 #[derive(Debug, clap::Args)]
 pub struct SimulateFlags {
     #[command(flatten)]
     settings: SettingsFlags,
 
-    /// For how many workers; one worker with one slot is always simulated first, for the speed-up
+    /// For how many workers; one worker with one slot is simulated first, for the speed-up
     #[arg(long, value_name = "LIST", default_value = "1,2,4,8,16,32,64", value_delimiter = ',')]
     #[arg(env = "JLPNS_WORKERS")]
     #[arg(value_parser = values::workers, allow_hyphen_values = true)]
@@ -53,6 +56,12 @@ pub struct SimulateFlags {
     #[arg(long, value_name = "N", default_value = "1", env = "JLPNS_SLOTS_PER_WORKER")]
     #[arg(value_parser = values::slots, allow_hyphen_values = true)]
     slots_per_worker: u32,
+
+    /// Whether one worker with one slot is simulated first. Without it no speed-up is told, and what takes one slot
+    /// hours does not take them here: for another seed, say, of a run whose single slot is known
+    #[arg(long, value_name = "BOOL", default_value = "true", env = "JLPNS_SINGLE_SLOT")]
+    #[arg(action = clap::ArgAction::Set, require_equals = true)]
+    single_slot: bool,
 
     #[command(flatten)]
     world: WorldFlags,
@@ -133,16 +142,16 @@ pub struct WorldFlags {
 }
 
 impl SimulateFlags {
-    /// The clusters to simulate, the single slot first, then by size.
+    /// The clusters to simulate, the single slot first if it is wanted, then by size.
     fn clusters(&self) -> Vec<Cluster> {
         let mut workers = self.workers.clone();
         workers.sort_unstable();
         workers.dedup();
-        let single = Cluster { workers: 1, slots_per_worker: 1 };
         let asked = workers
             .iter()
             .map(|&w| Cluster { workers: w, slots_per_worker: self.slots_per_worker });
-        std::iter::once(single).chain(asked.filter(|&cluster| cluster != single)).collect()
+        let single = self.single_slot.then_some(SINGLE_SLOT);
+        single.into_iter().chain(asked.filter(|&cluster| Some(cluster) != single)).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use bytesize::ByteSize;
 use jlpns_simulate::{CoordinatorCost, Run, Split};
 use serde::Serialize;
 
-use super::{Simulated, WorldFlags};
+use super::{SINGLE_SLOT, Simulated, WorldFlags};
 use crate::cli::output::{Answer, columns, grouped};
 
 /// The result of all runs, as `--output json` prints it.
@@ -27,7 +27,7 @@ pub struct Report {
     coordinator_seconds: Option<f64>,
     /// The bytes that each worker has for its table and its searches.
     worker_memory: u64,
-    /// The numbers of workers, the single slot first, each with the means over the seeds.
+    /// The numbers of workers, the single slot first if it was simulated, each with the means over the seeds.
     pub runs: Vec<Row>,
 }
 
@@ -43,7 +43,8 @@ pub struct Row {
     pub solved: bool,
     /// Virtual seconds.
     pub seconds: f64,
-    /// How many times faster than the single slot; `None` if one of the two was given up.
+    /// How many times faster than the single slot; `None` if one of the two was given up or not
+    /// simulated.
     pub speed_up: Option<f64>,
     /// The standard deviation of the speed-ups over the seeds; `None` of a single one.
     speed_up_spread: Option<f64>,
@@ -118,9 +119,10 @@ impl TimeSplit {
 }
 
 impl Row {
-    fn new(run: &Run, single: &Run) -> Row {
+    /// A run, beside that of the single slot, if there was one.
+    fn new(run: &Run, single: Option<&Run>) -> Row {
         let slots = run.cluster.slots();
-        let speed_up = run.speed_up(single);
+        let speed_up = single.and_then(|single| run.speed_up(single));
         Row {
             workers: run.cluster.workers,
             slots_per_worker: run.cluster.slots_per_worker,
@@ -131,13 +133,13 @@ impl Row {
             speed_up_spread: None,
             efficiency: speed_up.map(|speed_up| speed_up / slots as f64),
             utilisation: run.utilisation(),
-            search_overhead: run.search_overhead(single),
+            search_overhead: single.and_then(|single| run.search_overhead(single)),
             coordinator_load: run.coordinator_load(),
             jobs: run.status.jobs,
             cancelled: run.status.cancelled,
             nodes: run.nodes,
             tree_nodes: run.status.peak_tree_nodes,
-            time_split: run.split(single).map(TimeSplit::from),
+            time_split: single.and_then(|single| run.split(single)).map(TimeSplit::from),
         }
     }
 
@@ -226,16 +228,17 @@ const HEADINGS: [&str; COLUMNS] = [
 ];
 
 impl Report {
-    /// What was simulated with each seed, of one at least, shows; the first run of each is that of the single
-    /// slot.
+    /// What was simulated with each seed, of one at least, shows.
     pub fn new(world: &WorldFlags, simulated: &[Simulated]) -> Report {
         let Simulated { solve, rate, worker_memory, runs } = &simulated[0];
         let start = solve.status(std::time::Duration::ZERO);
         let known = runs.iter().find(|run| run.end.is_some()).or(runs.last());
         let of_cluster = |index: usize| -> Vec<Row> {
-            let pairs =
-                simulated.iter().filter_map(|one| Some((one.runs.get(index)?, &one.runs[0])));
-            pairs.map(|(run, single)| Row::new(run, single)).collect()
+            let row = |one: &Simulated| {
+                let single = one.runs.iter().find(|run| run.cluster == SINGLE_SLOT);
+                Some(Row::new(one.runs.get(index)?, single))
+            };
+            simulated.iter().filter_map(row).collect()
         };
         let rows = (0..runs.len()).map(|index| Row::mean(&of_cluster(index))).collect();
         Report {
