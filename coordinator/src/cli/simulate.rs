@@ -60,7 +60,8 @@ pub struct SimulateFlags {
     /// Whether one worker with one slot is simulated first. Without it no speed-up is told, and what takes one slot
     /// hours does not take them here: for another seed, say, of a run whose single slot is known
     #[arg(long, value_name = "BOOL", default_value = "true", env = "JLPNS_SINGLE_SLOT")]
-    #[arg(action = clap::ArgAction::Set, require_equals = true)]
+    #[arg(action = clap::ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(require_equals = true)]
     single_slot: bool,
 
     #[command(flatten)]
