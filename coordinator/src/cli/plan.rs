@@ -287,7 +287,7 @@ pub fn run(flags: &PlanFlags, games: &Games) -> Result<End, CommandError> {
     let simulated = simulated(&flags.settings, &flags.world, &clusters, games)?;
     let machines = simulated.runs.get(usize::from(!is_a_machine)..).unwrap_or_default();
     let is_whole = simulated.runs.len() == clusters.len();
-    let plan = Plan::new(&simulated, simulated.runs.first(), machines, is_whole);
+    let plan = Plan::new(&simulated, simulated.single(), machines, is_whole);
     match flags.settings.output {
         Output::Json => output::print_json(&plan)?,
         Output::Text => output::print_text(&plan.text())?,

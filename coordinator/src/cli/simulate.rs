@@ -294,6 +294,11 @@ impl SimulateFlags {
 }
 
 impl Simulated {
+    /// The run of the single slot, if it was simulated.
+    pub fn single(&self) -> Option<&Run> {
+        self.runs.iter().find(|run| run.cluster == SINGLE_SLOT)
+    }
+
     /// Whether all of these clusters have solved it.
     pub fn has_solved(&self, clusters: &[Cluster]) -> bool {
         self.runs.len() == clusters.len() && self.runs.iter().all(|run| run.end.is_some())

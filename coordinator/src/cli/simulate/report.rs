@@ -6,7 +6,7 @@ use bytesize::ByteSize;
 use jlpns_simulate::{CoordinatorCost, Run, Split};
 use serde::Serialize;
 
-use super::{SINGLE_SLOT, Simulated, WorldFlags};
+use super::{Simulated, WorldFlags};
 use crate::cli::output::{Answer, columns, grouped};
 
 /// The result of all runs, as `--output json` prints it.
@@ -234,10 +234,7 @@ impl Report {
         let start = solve.status(std::time::Duration::ZERO);
         let known = runs.iter().find(|run| run.end.is_some()).or(runs.last());
         let of_cluster = |index: usize| -> Vec<Row> {
-            let row = |one: &Simulated| {
-                let single = one.runs.iter().find(|run| run.cluster == SINGLE_SLOT);
-                Some(Row::new(one.runs.get(index)?, single))
-            };
+            let row = |one: &Simulated| Some(Row::new(one.runs.get(index)?, one.single()));
             simulated.iter().filter_map(row).collect()
         };
         let rows = (0..runs.len()).map(|index| Row::mean(&of_cluster(index))).collect();
