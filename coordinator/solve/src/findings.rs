@@ -122,3 +122,44 @@ fn check_efforts(efforts: &[EffortPair], width: usize, what: Place) -> Result<()
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::{Outcome, Threshold};
+
+    use super::*;
+
+    #[test]
+    fn a_search_passes_its_budget_so_far_and_no_further() {
+        for budget in [0, 1, 20_000, u64::MAX / 8] {
+            let most = 4 * budget + 4_000_000;
+            assert_eq!(check_count(most, budget), Ok(()));
+            let error = FindingsError::Nodes { got: most + 1, budget };
+            assert_eq!(check_count(most + 1, budget), Err(error));
+        }
+    }
+
+    #[test]
+    fn whoever_reaches_more_reaches_less() {
+        let question =
+            Question::Value(jlpns_games::Bounds { lower: Outcome(0), upper: Outcome(2) });
+        assert_eq!(question.thresholds(), (Threshold(1), 2));
+        let [yes, no] = [true, false].map(EffortPair::solved);
+        let open = EffortPair::UNIT;
+        let checked = |efforts: [EffortPair; 2]| {
+            let findings = Findings {
+                efforts: efforts.to_vec(),
+                children: Vec::new(),
+                nodes: 1,
+                most_proving_move: None,
+            };
+            check(&findings, question, &[])
+        };
+        for sound in [[yes, yes], [yes, no], [no, no], [yes, open], [open, no], [open, open]] {
+            assert_eq!(checked(sound), Ok(()), "{sound:?}");
+        }
+        for unsound in [[no, yes], [open, yes], [no, open]] {
+            assert_eq!(checked(unsound), Err(FindingsError::NotMonotone(Place::Root)));
+        }
+    }
+}

@@ -83,7 +83,9 @@ impl Solve {
         let found = self.belief.take_in(number, by, about, first, &report.findings);
         self.belief.note_confirmed(&keys);
         let (mut found_out, mut taken_back, mut misled) = (Vec::new(), false, false);
+        let mut says_the_contrary = false;
         for finding in found {
+            says_the_contrary |= finding.leaves_the_contrary();
             match finding {
                 Judgement::Disputed { claimant, against, moves } => {
                     let (worker, against) =
@@ -94,6 +96,7 @@ impl Solve {
                 Judgement::FoundOut(machine) => found_out.push(machine),
                 Judgement::TakenBack => taken_back = true,
                 Judgement::Misled => misled = true,
+                Judgement::Overruled => {}
             }
         }
         if let Some(positions) = self.tree.positions() {
@@ -114,7 +117,7 @@ impl Solve {
             return self.tally.note_work(report.findings.nodes, report.elapsed);
         }
         // What was withdrawn has taken the node with it.
-        self.fold(report, node.filter(|_| !has_withdrawn));
+        self.fold(report, node.filter(|_| !has_withdrawn), says_the_contrary);
         self.look_at_position(keys.position);
         keys.children.iter().for_each(|&(_, key)| self.look_at_position(key));
     }
@@ -154,8 +157,9 @@ impl Solve {
         }
     }
 
-    /// `node` is where it is known to belong, if that is known.
-    fn fold(&mut self, report: &Report, node: Option<NodeRef>) {
+    /// `node` is where it is known to belong, if that is known. What is claimed goes before the report where that says the
+    /// contrary: the tree holds nothing that claims do not.
+    fn fold(&mut self, report: &Report, node: Option<NodeRef>, says_the_contrary: bool) {
         self.tally.note_work(report.findings.nodes, report.elapsed);
         if report.moves.len() == self.problem.settings.moves.len() {
             self.tally.reported_most_proving = report.findings.most_proving_move;
@@ -169,7 +173,7 @@ impl Solve {
         }
         let (moves, question) = (&report.moves, report.question);
         let completed;
-        let findings = if self.belief.has_withdrawn() {
+        let findings = if says_the_contrary || self.belief.has_withdrawn() {
             // What was freed when it was settled may be settled still.
             let claims = self.belief.claims();
             completed = self.tree.completed(claims, moves, question, &report.findings);

@@ -112,6 +112,7 @@ impl Solve {
         };
         let Told { purpose, moves, question, budget, prove, alone, sub_search, held } = told;
         let examined = examined.filter(|examined| examined.is_about(&moves, question));
+        let first = question.thresholds().0;
         let solved = found.efforts.iter().any(|pair| pair.is_solved());
         let checked = self.check(&moves, question, budget, &found, examined);
         let checked = checked.and_then(|sound| match sound.proof {
@@ -142,7 +143,11 @@ impl Solve {
             }
             Some(Purpose::Recheck(_)) => None,
             Some(Purpose::Frontier(node)) if held => Some(node),
-            _ if proof.is_none() && !self.is_news(&moves) => {
+            _ if proof.is_none()
+                && !self.is_news(&moves)
+                && (hearsay
+                    || !self.belief.would_learn(machine, keys.position, first, &found.efforts)) =>
+            {
                 self.ledger.end(id);
                 self.tally.note_work(found.nodes, elapsed);
                 return Ok(Taken::Done);

@@ -2,7 +2,9 @@
 //! in an order that comes from a seed; and the checks that hold after every step.
 
 mod believed;
+mod contrary;
 mod draining;
+mod earlier_life;
 mod hearsay;
 mod many_outcomes;
 mod positions;
@@ -17,7 +19,8 @@ use jlpns_games::{Game, Goal, Move, Outcome, with_game};
 use jlpns_search::graph::Selection;
 use jlpns_search::search::{Growth, SearchSettings, search};
 use jlpns_search::{
-    Algorithm, Effort, EffortPair, Findings, Initialisation, Job, Question, TranspositionTable,
+    Algorithm, ChildFindings, Effort, EffortPair, Findings, Initialisation, Job, Question,
+    TranspositionTable,
 };
 use proptest::prelude::*;
 use rand::rngs::StdRng;

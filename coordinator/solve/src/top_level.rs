@@ -117,7 +117,7 @@ pub trait TopLevel: Send {
     fn take_moot(&mut self) -> Vec<NodeId>;
     /// Grows the tree anew from what is still claimed; no node may be leased.
     fn regrow(&mut self, claims: &Claims);
-    /// The findings about the position at the end of `moves` with what claims settle besides.
+    /// The findings about the position at the end of `moves` with what claims settle besides, or the other way round.
     fn completed(
         &self,
         claims: &Claims,

@@ -187,3 +187,42 @@ impl Claims {
         (3 * (self.settled.len() * claim + self.expanded.len() * size_of::<u128>()) / 2) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: MachineId = MachineId(1);
+    const TWO: MachineId = MachineId(2);
+    const THREE: MachineId = MachineId(3);
+    const PLACE: ThresholdAt = (7, 1);
+
+    /// What is left of a claim of the first machine when a machine is withdrawn.
+    fn left(standing: Standing, without: MachineId) -> Option<(MachineId, Standing)> {
+        let mut claims = Claims::default();
+        claims.insert(PLACE, Claim { holds: true, by: ONE, work: 1, standing });
+        let gone = claims.withdraw(without);
+        let claim = claims.get(PLACE).copied();
+        assert_eq!(gone.is_empty(), claim.is_some());
+        claim.map(|claim| {
+            assert!(claim.holds);
+            (claim.by, claim.standing)
+        })
+    }
+
+    #[test]
+    fn a_claim_stands_by_whoever_is_left_behind_it() {
+        let confirmed = Standing::Confirmed { by: TWO };
+        assert_eq!(left(confirmed, TWO), Some((ONE, Standing::Claimed)));
+        assert_eq!(left(confirmed, ONE), Some((TWO, Standing::Claimed)));
+        assert_eq!(left(confirmed, THREE), Some((ONE, confirmed)));
+        for alone in [Standing::Hearsay, Standing::Claimed, Standing::Contradicted { by: TWO }] {
+            assert_eq!(left(alone, ONE), None);
+            assert_eq!(left(alone, THREE), Some((ONE, alone)));
+        }
+        let contradicted = Standing::Contradicted { by: TWO };
+        assert_eq!(left(contradicted, TWO), Some((ONE, Standing::Claimed)));
+        let proved = Some((MachineId::COORDINATOR, Standing::Proved));
+        assert_eq!(left(Standing::Proved, ONE), proved);
+    }
+}

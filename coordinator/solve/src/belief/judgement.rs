@@ -35,6 +35,15 @@ pub enum Judgement {
     TakenBack,
     /// Something that workers have told each other is not true, or somebody says so who lies.
     Misled,
+    /// A machine says the contrary of a claim that more than it can outweigh stands behind: what is claimed stays so.
+    Overruled,
+}
+
+impl Judgement {
+    /// Whether a report says the contrary of what is claimed, which stays so until somebody decides.
+    pub fn leaves_the_contrary(&self) -> bool {
+        matches!(self, Judgement::Disputed { .. } | Judgement::Overruled)
+    }
 }
 
 /// By what a report is known to be true.
@@ -66,8 +75,11 @@ impl Belief {
             Word::Hearsay(machine) => (machine, Standing::Hearsay),
             Word::Proof => (MachineId::COORDINATOR, Standing::Proved),
         };
-        let mut about = vec![(keys.position, None, &findings.efforts[..])];
-        if !findings.efforts.iter().all(|pair| pair.is_solved()) {
+        let is_certificate = word == Word::Proof;
+        // A certificate shows one threshold of its own position, and nothing else that came with it.
+        let shown = if is_certificate { 1 } else { findings.efforts.len() };
+        let mut about = vec![(keys.position, None, &findings.efforts[..shown])];
+        if !is_certificate && !findings.efforts.iter().all(|pair| pair.is_solved()) {
             self.claims.expand(keys.position);
             // The tree does not look at the children of a position whose thresholds are all settled.
             about.extend(findings.children.iter().filter_map(|child| {
@@ -128,6 +140,8 @@ impl Belief {
                         against: said.by,
                         moves: moves.to_vec(),
                     });
+                } else {
+                    found.push(Judgement::Overruled);
                 }
                 let Some(&Claim { standing: Standing::Contradicted { by }, .. }) =
                     self.claims.get(at)
@@ -280,6 +294,26 @@ impl Belief {
             None => recheck.parties[0].is_none(),
         });
         true
+    }
+
+    /// Whether a machine's own word about a position tells something though its thresholds are settled: it is the second
+    /// word about a claim, or the contrary of one.
+    pub fn would_learn(
+        &self,
+        machine: MachineId,
+        key: u128,
+        first: Threshold,
+        efforts: &[EffortPair],
+    ) -> bool {
+        let lacks_its_word = |claim: &Claim| {
+            let is_another = self.machines.are_independent(claim.by, machine);
+            !claim.is_confirmed() && (is_another || claim.is_hearsay())
+        };
+        self.confirm() != Confirm::None
+            && verdicts(key, first, efforts).any(|(place, holds)| {
+                self.claims.contrary(key, Threshold(place.1), holds).is_some()
+                    || self.claims.get(place).is_some_and(lacks_its_word)
+            })
     }
 
     /// Whether a claim is drawn to be searched again: all of a machine that is not proven, and a

@@ -98,7 +98,7 @@ fn whoever_takes_back_what_it_was_told_and_lies_is_found_out_by_two_others() {
 }
 
 /// A cluster of three machines that share, and look for an answer that one machine's word is not enough for.
-fn sharing() -> Cluster {
+pub(super) fn sharing() -> Cluster {
     let mut settings = settings("connect4:4x4", "12212112", None);
     settings.sub_search = Algorithm::AlphaBeta;
     settings.share = true;
@@ -191,56 +191,6 @@ fn a_solve_that_shares_nothing_has_all_of_it_searched_alone() {
         assert!(held.job.alone);
         cluster.report(held.worker, &held).unwrap();
     }
-}
-
-#[test]
-fn hearsay_that_contradicts_what_two_machines_say_does_not_come_into_the_tree() {
-    let settings = sharing().solve.settings().clone();
-    let root = sharing().held[0].job.clone();
-    let glance = Job { budget: 1, ..root.clone() };
-    let found = run(&settings.spec, &glance);
-    let mv = found.children[0].mv;
-    let child = Job {
-        moves: [&root.moves[..], &[mv]].concat(),
-        alone: true,
-        budget: 1_000_000,
-        ..root.clone()
-    };
-    let truth = run(&settings.spec, &child);
-    let machines = ["one", "two"].map(|name| {
-        let WorkerInfo { identity, name, .. } = info(name, 1);
-        Record::Machine { identity, name }
-    });
-    let report = |lease, machine, job: &Job, findings: &Findings, hearsay| {
-        Record::Report(Report {
-            machine: MachineId(machine),
-            lease: LeaseId(lease),
-            moves: job.moves.clone(),
-            question: job.question,
-            findings: findings.clone(),
-            hearsay,
-            elapsed: Duration::from_millis(1),
-            at: Duration::from_millis(lease),
-            proof: None,
-        })
-    };
-    let words = [1, 2].map(|machine| report(u64::from(machine), machine, &child, &truth, false));
-    let after_hearsay_of_the_child = |efforts: Vec<EffortPair>| {
-        let mut found = found.clone();
-        found.children[0].efforts = efforts;
-        let hearsay = report(3, 2, &root, &found, true);
-        let records = machines.iter().chain(&words).chain([&hearsay]).cloned();
-        let solve = Solve::resume(settings.clone(), 10, Vec::new(), (1..).zip(records)).unwrap();
-        (solve.tree.locate(&child.moves).is_some(), solve.shares())
-    };
-    let contrary =
-        truth.efforts.iter().map(|pair| EffortPair::solved(pair.verdict() == Some(false)));
-    assert_eq!(after_hearsay_of_the_child(truth.efforts.clone()), (true, true));
-    assert_eq!(
-        after_hearsay_of_the_child(contrary.collect()),
-        (false, false),
-        "its job goes out again"
-    );
 }
 
 #[test]

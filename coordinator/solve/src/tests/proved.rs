@@ -2,7 +2,7 @@
 
 use super::believed::{Believed, THRESHOLD};
 use super::*;
-use crate::belief::{Confirm, Judgement, MachineId, Standing, Word};
+use crate::belief::{Confirm, Judgement, Keys, MachineId, Standing, ThresholdAt, Word};
 
 const PROOF: ProofId = ProofId([7; 32]);
 
@@ -27,7 +27,7 @@ fn nobody_is_outvoted_where_there_will_be_a_certificate() {
     let [one, two, three] = believed.machines[..] else { unreachable!() };
     believed.hears(Word::Of(one), true);
     believed.hears(Word::Of(two), true);
-    assert_eq!(believed.hears(Word::Of(three), false), []);
+    assert_eq!(believed.hears(Word::Of(three), false), [Judgement::Overruled]);
     assert!(!believed.belief.is_quarantined(three), "one against two");
     let found = believed.hears(Word::Proof, false);
     assert_eq!(found, [Judgement::FoundOut(one), Judgement::FoundOut(two)]);
@@ -36,6 +36,38 @@ fn nobody_is_outvoted_where_there_will_be_a_certificate() {
     let found = believed.hears(Word::Of(three), true);
     assert_eq!(found, [Judgement::FoundOut(three)]);
     assert_eq!(believed.standing(), (false, Standing::Proved));
+}
+
+#[test]
+fn nor_is_anybody_where_two_contradict_each_other_and_a_third_one_agrees() {
+    let mut believed = Believed::new(3, Confirm::Proof);
+    let [one, two, three] = believed.machines[..] else { unreachable!() };
+    believed.hears(Word::Of(one), true);
+    assert!(matches!(believed.hears(Word::Of(two), false)[..], [Judgement::Disputed { .. }]));
+    assert_eq!(believed.hears(Word::Of(three), true), []);
+    assert!(believed.machines.iter().all(|&machine| !believed.belief.is_quarantined(machine)));
+    assert_eq!(believed.hears(Word::Proof, false), [Judgement::FoundOut(one)]);
+}
+
+#[test]
+fn a_certificate_shows_nothing_of_what_else_came_with_it() {
+    let mut believed = Believed::new(1, Confirm::Proof);
+    let (child, key) = (Move(3), believed.key());
+    let keys = Keys { position: key, children: vec![(child, key + 1)] };
+    let [yes, no] = [true, false].map(EffortPair::solved);
+    for second in [no, EffortPair::UNIT] {
+        let below = ChildFindings { mv: child, efforts: vec![yes, yes] };
+        let findings = Findings {
+            efforts: vec![yes, second],
+            children: vec![below],
+            nodes: 1,
+            most_proving_move: None,
+        };
+        let about = (&keys, &[][..]);
+        assert_eq!(believed.belief.take_in(1, Word::Proof, about, THRESHOLD, &findings), []);
+        let claimed: Vec<ThresholdAt> = believed.belief.claims().all().map(|(at, _)| at).collect();
+        assert_eq!(claimed, [(key, THRESHOLD.0)]);
+    }
 }
 
 #[test]

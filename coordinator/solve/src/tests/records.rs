@@ -214,6 +214,9 @@ fn a_report_that_waits_to_be_durable_is_acknowledged_to_its_own_machine() {
         let (subject, examined, findings) = (None, None, findings.clone());
         Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false }
     };
+    let refused = solve.handle(report(thief), now).unwrap_err();
+    assert_eq!(refused, Refusal::NotTheHolder(thief, lease), "it is the other one's");
+    solve.take_actions();
     solve.handle(report(honest), now).unwrap();
     let refused = solve.handle(report(thief), now).unwrap_err();
     assert_eq!(refused, Refusal::NotTheHolder(thief, lease));
@@ -227,4 +230,48 @@ fn a_report_that_waits_to_be_durable_is_acknowledged_to_its_own_machine() {
         _ => None,
     });
     assert_eq!(told, Some(honest));
+}
+
+#[test]
+fn a_lease_that_was_lost_is_still_its_machines() {
+    let settings = settings("connect4:4x4", "", None);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let now = Duration::ZERO;
+    let [honest, thief, again] = [1, 2, 3].map(WorkerId);
+    solve.handle(Event::Joined { worker: honest, info: info("honest", 1) }, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let (lease, job) = leases[0].clone();
+    let findings = run(&settings.spec, &job);
+    solve.handle(Event::Left { worker: honest }, now).unwrap();
+    for (worker, name) in [(thief, "thief"), (again, "honest")] {
+        solve.handle(Event::Joined { worker, info: info(name, 1) }, now).unwrap();
+    }
+    let report = |worker| Event::Reported {
+        worker,
+        lease,
+        subject: None,
+        examined: None,
+        findings: findings.clone(),
+        elapsed: Duration::from_millis(1),
+        hearsay: false,
+    };
+    let refused = solve.handle(report(thief), now).unwrap_err();
+    assert_eq!(refused, Refusal::NotTheHolder(thief, lease));
+    solve.handle(report(again), now).unwrap();
+    assert_eq!(solve.status(now).jobs, 1);
+}
+
+#[test]
+fn a_machine_that_was_put_out_does_not_come_back_in_the_same_life() {
+    let mut solve = Solve::new(settings("connect4:4x4", "", None)).unwrap();
+    let now = Duration::ZERO;
+    solve.handle(Event::Joined { worker: WorkerId(1), info: info("w", 1) }, now).unwrap();
+    solve.order("w", Order::Kick, now).unwrap();
+    let worker = WorkerId(2);
+    let refused = solve.handle(Event::Joined { worker, info: info("w", 1) }, now).unwrap_err();
+    assert!(matches!(refused, Refusal::Quarantined { .. }), "{refused}");
+    solve.take_actions();
+    solve.handle(Event::Joined { worker: WorkerId(3), info: info("other", 1) }, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    assert!(!leases.is_empty(), "others come as ever");
 }

@@ -249,10 +249,7 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let first = question.thresholds().0;
         let mut complete = |position: &mut G::Position, efforts: &mut [EffortPair]| {
             for (index, pair) in efforts.iter_mut().enumerate() {
-                let mut known = || proofs.verdict(position, Threshold(first.0 + index as u8));
-                if !pair.is_solved()
-                    && let Some(holds) = known()
-                {
+                if let Some(holds) = proofs.verdict(position, Threshold(first.0 + index as u8)) {
                     *pair = EffortPair::solved(holds);
                 }
             }

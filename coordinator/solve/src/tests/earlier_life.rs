@@ -1,0 +1,203 @@
+//! Reports about leases that the solve granted before it was started anew.
+
+use super::*;
+use crate::belief::{Confirm, MachineId, Standing};
+
+/// A solve with a journal, and the worker "two" with a lease to search a claim of "one" again.
+struct Life {
+    solve: Solve,
+    written: Vec<(u64, Record)>,
+    leases: Vec<(WorkerId, LeaseId, Job, u64)>,
+}
+
+impl Life {
+    fn begin(solve: Solve, written: Vec<(u64, Record)>) -> Life {
+        let mut life = Life { solve, written, leases: Vec::new() };
+        life.act();
+        life
+    }
+
+    fn send(&mut self, event: Event) -> Result<(), Refusal> {
+        let outcome = self.solve.handle(event, Duration::ZERO);
+        self.act();
+        outcome
+    }
+
+    /// Whatever is to be recorded is durable at once.
+    fn act(&mut self) {
+        loop {
+            let before = self.written.len();
+            for action in self.solve.take_actions() {
+                match action {
+                    Action::Record { number, record } => {
+                        self.written.push((number, (*record).clone()));
+                    }
+                    Action::Lease { worker, lease, job, seal, .. } => {
+                        self.leases.push((worker, lease, job, seal));
+                    }
+                    _ => {}
+                }
+            }
+            if self.written.len() == before {
+                return;
+            }
+            let through = self.written[self.written.len() - 1].0;
+            self.solve.handle(Event::Recorded { through }, Duration::ZERO).unwrap();
+        }
+    }
+
+    fn join(&mut self, worker: u64, name: &str) {
+        self.send(Event::Joined { worker: WorkerId(worker), info: info(name, 1) }).unwrap();
+    }
+
+    fn report(
+        &mut self,
+        worker: u64,
+        lease: LeaseId,
+        subject: Option<Subject>,
+        findings: &Findings,
+        proof: Option<ProofId>,
+    ) -> Result<(), Refusal> {
+        let examined = subject.as_ref().and_then(|about| {
+            self.solve.examiner().examine(&about.moves, about.question, findings)
+        });
+        let examined = match (examined, proof) {
+            (Some(examined), Some(proof)) => Some(examined.with_proof(proof)),
+            (examined, _) => examined,
+        };
+        self.send(Event::Reported {
+            worker: WorkerId(worker),
+            lease,
+            subject,
+            examined,
+            findings: findings.clone(),
+            elapsed: Duration::from_millis(1),
+            hearsay: false,
+        })
+    }
+}
+
+/// What a solve was doing when it ended: the lease of "two", and how its job is sealed.
+struct Before {
+    settings: SolveSettings,
+    written: Vec<(u64, Record)>,
+    lease: LeaseId,
+    subject: Subject,
+    findings: Findings,
+}
+
+const FIRST_LEASE: u64 = 1_000;
+
+fn before(confirm: Confirm) -> Before {
+    let mut settings = settings("connect4:4x4", "12212112", Some(">=draw"));
+    (settings.journal, settings.job_nodes) = (true, 1_000_000);
+    settings.belief.confirm = confirm;
+    let mut life = Life::begin(Solve::new(settings.clone()).unwrap(), Vec::new());
+    life.join(1, "one");
+    life.join(2, "two");
+    let (_, lease, job, _) = life.leases.remove(0);
+    life.report(1, lease, None, &run(&settings.spec, &job), None).unwrap();
+    // Whoever makes a claim is asked to prove it, unless it is gone.
+    life.send(Event::Left { worker: WorkerId(1) }).unwrap();
+    let (worker, lease, job, seal) = life.leases.pop().expect("a claim to be searched again");
+    assert_eq!(worker, WorkerId(2));
+    assert_eq!((job.prove, life.solve.end()), (confirm == Confirm::Proof, None));
+    let findings = run(&settings.spec, &job);
+    let Job { moves, question, budget, .. } = job;
+    let subject = Subject { moves, question, budget, seal };
+    Before { settings, written: life.written, lease, subject, findings }
+}
+
+impl Before {
+    fn taken_up(&self) -> Life {
+        let written = self.written.clone();
+        let solve =
+            Solve::resume(self.settings.clone(), FIRST_LEASE, Vec::new(), written.clone()).unwrap();
+        Life::begin(solve, written)
+    }
+
+    fn standing(&self, life: &Life) -> Option<Standing> {
+        let key = life.solve.examiner().keys(&self.subject.moves).unwrap().position;
+        let claim = life.solve.belief.claims().about(key).next();
+        claim.map(|(_, claim)| claim.standing)
+    }
+}
+
+#[test]
+fn a_second_word_that_was_on_its_way_counts_after_a_restart() {
+    let before = before(Confirm::Answer);
+    let mut life = before.taken_up();
+    assert_eq!(before.standing(&life), Some(Standing::Claimed));
+    life.join(11, "two");
+    life.report(11, before.lease, Some(before.subject.clone()), &before.findings, None).unwrap();
+    let by_two = Standing::Confirmed { by: MachineId(2) };
+    assert_eq!(before.standing(&life), Some(by_two));
+    assert!(life.solve.end().is_some());
+    // And it is in the journal.
+    let life = Life::begin(
+        Solve::resume(before.settings.clone(), 2 * FIRST_LEASE, Vec::new(), life.written).unwrap(),
+        Vec::new(),
+    );
+    assert_eq!(before.standing(&life), Some(by_two));
+}
+
+#[test]
+fn a_certificate_that_was_on_its_way_counts_after_a_restart() {
+    let before = before(Confirm::Proof);
+    let mut life = before.taken_up();
+    life.join(11, "two");
+    let (subject, proof) = (Some(before.subject.clone()), Some(ProofId([7; 32])));
+    life.report(11, before.lease, subject, &before.findings, proof).unwrap();
+    assert_eq!(before.standing(&life), Some(Standing::Proved));
+    assert!(life.solve.end().is_some());
+}
+
+/// A word that tells nothing is not recorded again.
+#[test]
+fn the_same_word_by_the_machine_that_has_said_it_is_no_news_after_a_restart() {
+    let before = before(Confirm::Answer);
+    let mut life = before.taken_up();
+    life.join(11, "two");
+    life.report(11, before.lease, Some(before.subject.clone()), &before.findings, None).unwrap();
+    let records = life.written.len();
+    let again = life.report(11, before.lease, Some(before.subject), &before.findings, None);
+    assert_eq!(again, Err(Refusal::Duplicate(before.lease)));
+    assert_eq!(life.written.len(), records);
+}
+
+#[test]
+fn a_lease_of_an_earlier_life_is_its_machines_alone_and_about_nothing_else() {
+    let before = before(Confirm::Answer);
+    let right = &before.subject;
+    let mut longer = right.moves.clone();
+    longer.push(longer[0]);
+    let other = Question::Threshold(Threshold(2));
+    assert_ne!(other, right.question);
+    let wrong = [
+        (11, Subject { moves: longer, ..right.clone() }),
+        (11, Subject { question: other, ..right.clone() }),
+        (11, Subject { budget: right.budget + 1, ..right.clone() }),
+        (11, Subject { seal: right.seal.wrapping_add(1), ..right.clone() }),
+        (12, right.clone()),
+    ];
+    let mut life = before.taken_up();
+    life.join(11, "two");
+    life.join(12, "three");
+    for (worker, subject) in wrong {
+        assert!(!life.solve.awaits_report(WorkerId(worker), before.lease, &subject));
+        let refused =
+            life.report(worker, before.lease, Some(subject.clone()), &before.findings, None);
+        assert_eq!(refused, Err(Refusal::UnknownLease(before.lease)), "{worker}: {subject:?}");
+    }
+    assert!(life.solve.awaits_report(WorkerId(11), before.lease, right));
+    // None of them has used the lease up.
+    life.report(11, before.lease, Some(right.clone()), &before.findings, None).unwrap();
+    assert_eq!(before.standing(&life), Some(Standing::Confirmed { by: MachineId(2) }));
+}
+
+#[test]
+fn numbers_of_leases_from_the_first_one_on_are_of_this_life() {
+    let seals = crate::seals::Seals::new(FIRST_LEASE);
+    assert!(seals.is_of_an_earlier_life(LeaseId(FIRST_LEASE - 1)));
+    assert!(!seals.is_of_an_earlier_life(LeaseId(FIRST_LEASE)));
+}
