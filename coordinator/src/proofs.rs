@@ -192,3 +192,29 @@ fn id(proved: &Proved) -> ProofId {
 fn trouble(error: io::Error) -> NotKept {
     NotKept::Trouble(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::{Bounds, Outcome};
+    use jlpns_search::EffortPair;
+
+    use super::*;
+
+    /// What a certificate shows of one threshold must not pass for an answer to all of them.
+    #[test]
+    fn a_certificate_is_for_one_threshold() {
+        let folder = ProofFolder::temporary("connect4:4x4".parse().unwrap()).unwrap();
+        let question = Question::Value(Bounds { lower: Outcome(0), upper: Outcome(2) });
+        let [yes, no] = [true, false].map(EffortPair::solved);
+        let findings = Findings {
+            efforts: vec![yes, no],
+            children: Vec::new(),
+            nodes: 1,
+            most_proving_move: None,
+        };
+        let kept = folder.keep(folder.begin().unwrap(), &[], question, &findings);
+        let refused = kept.expect_err("two thresholds").to_string();
+        assert_eq!(refused, "it comes with the answer to more than one threshold");
+        assert_eq!(folder.files().unwrap(), Vec::<PathBuf>::new());
+    }
+}

@@ -194,3 +194,109 @@ fn codes(moves: &[Move]) -> Vec<u32> {
 pub(crate) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::{Bounds, Outcome, Threshold};
+    use jlpns_search::{ChildFindings, Effort, EffortPair};
+    use jlpns_solve::belief::{Claim, Standing};
+
+    use super::*;
+
+    fn identity(certificate: Option<&str>) -> Identity {
+        let certificate = certificate.map(str::to_owned);
+        Identity { certificate, machine: "m".to_owned(), address: "10.0.0.7".to_owned() }
+    }
+
+    fn report(hearsay: bool, proof: Option<ProofId>, question: Question) -> Record {
+        let open = EffortPair { proof: Effort::finite(3), disproof: Effort::finite(4) };
+        let efforts = vec![open; question.thresholds().1];
+        Record::Report(Report {
+            machine: MachineId(2),
+            lease: LeaseId(17),
+            moves: vec![Move(3), Move(0)],
+            question,
+            findings: Findings {
+                children: vec![ChildFindings { mv: Move(1), efforts: efforts.clone() }],
+                efforts,
+                nodes: 1 << 40,
+                most_proving_move: Some(Move(1)),
+            },
+            hearsay,
+            elapsed: Duration::from_micros(5),
+            at: Duration::from_micros(6),
+            proof,
+        })
+    }
+
+    /// Above all a report on hearsay must not come back as its machine's word, nor one with a certificate without.
+    #[test]
+    fn records_come_back_as_they_were() {
+        let value = Question::Value(Bounds { lower: Outcome(0), upper: Outcome(2) });
+        let questions = [Question::Threshold(Threshold(1)), value];
+        let proofs = [None, Some(ProofId([9; 32]))];
+        let mut records = vec![
+            Record::Split { moves: vec![Move(2)] },
+            Record::Machine { identity: identity(None), name: "w".to_owned() },
+            Record::Machine { identity: identity(Some("CN=w")), name: "w".to_owned() },
+            Record::Secret(u128::MAX - 5),
+            Record::PutOut { machine: MachineId(3) },
+            Record::Reinstated { machine: MachineId(3) },
+            Record::TakenBack { at: (u128::MAX - 7, 255), moves: vec![Move(4), Move(4)] },
+        ];
+        for hearsay in [false, true] {
+            for proof in proofs {
+                records.extend(questions.map(|question| report(hearsay, proof, question)));
+            }
+        }
+        for record in records {
+            let read = record_from_bytes(&record_to_bytes(&record));
+            assert_eq!(read.as_ref(), Ok(&record));
+        }
+    }
+
+    #[test]
+    fn a_snapshot_comes_back_as_it_was() {
+        let machine = |quarantined, certificate| Machine {
+            identity: identity(certificate),
+            name: "w".to_owned(),
+            claims: 8,
+            confirmed: 5,
+            quarantined,
+        };
+        let mut claims = Claims::default();
+        let standings = [
+            Standing::Hearsay,
+            Standing::Claimed,
+            Standing::Contradicted { by: MachineId(2) },
+            Standing::Confirmed { by: MachineId(2) },
+            Standing::Proved,
+        ];
+        for (key, standing) in (1..).zip(standings) {
+            let holds = key % 2 == 0;
+            claims.insert((key, 1), Claim { holds, by: MachineId(1), work: 30, standing });
+        }
+        claims.expand(77);
+        let machines = vec![machine(false, None), machine(true, None), machine(false, Some("CN"))];
+        for (has_ended_sharing, best) in [(false, None), (true, Some(Move(3)))] {
+            let snapshot = Snapshot {
+                through: 44,
+                secret: 1 << 99,
+                jobs: 1,
+                nodes: 2,
+                refused: 3,
+                search_time: Duration::from_micros(4),
+                time: Duration::from_micros(5),
+                without_room: 6,
+                reported_most_proving: best,
+                has_ended_sharing,
+                machines: machines.clone(),
+                claims: claims.clone(),
+                ended: vec![(1, 8), (10, 12)],
+                tree: vec![1, 2, 3],
+            };
+            let read = snapshot_from_bytes(44, &snapshot_to_bytes(snapshot.clone()));
+            assert_eq!(read, Ok(snapshot));
+        }
+    }
+}

@@ -126,6 +126,7 @@ fn check_efforts(efforts: &[EffortPair], width: usize, what: Place) -> Result<()
 #[cfg(test)]
 mod tests {
     use jlpns_games::{Outcome, Threshold};
+    use jlpns_search::Effort;
 
     use super::*;
 
@@ -158,7 +159,9 @@ mod tests {
         for sound in [[yes, yes], [yes, no], [no, no], [yes, open], [open, no], [open, open]] {
             assert_eq!(checked(sound), Ok(()), "{sound:?}");
         }
-        for unsound in [[no, yes], [open, yes], [no, open]] {
+        let [less, more] =
+            [3, 5].map(|n| EffortPair { proof: Effort::finite(n), disproof: Effort::finite(n) });
+        for unsound in [[no, yes], [open, yes], [no, open], [less, more], [more, less]] {
             assert_eq!(checked(unsound), Err(FindingsError::NotMonotone(Place::Root)));
         }
     }

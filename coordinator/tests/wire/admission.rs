@@ -106,12 +106,18 @@ fn behind_token(limits: Limits) -> Admission {
     Admission::new(Some(token(RIGHT)), None, limits)
 }
 
+/// Both directions of a worker's stream.
+type Talk = (mpsc::Sender<v1::WorkerMessage>, Streaming<v1::CoordinatorMessage>);
+
 /// Opens a worker's stream that says Hello, and hears Welcome.
-async fn join(
-    line: TokenChannel,
-) -> Result<(mpsc::Sender<v1::WorkerMessage>, Streaming<v1::CoordinatorMessage>), Status> {
+async fn join(line: TokenChannel) -> Result<Talk, Status> {
+    join_as(hello(), line).await
+}
+
+/// The same with a Hello of one's own.
+async fn join_as(hello: v1::Hello, line: TokenChannel) -> Result<Talk, Status> {
     let (outbound, messages) = mpsc::channel(16);
-    let message = v1::WorkerMessage::from(FromWorker::Hello(hello()));
+    let message = v1::WorkerMessage::from(FromWorker::Hello(hello));
     outbound.send(message).await.expect("room for a message");
     let mut client = SolverClient::new(line).max_encoding_message_size(usize::MAX);
     let mut inbound = client.work(ReceiverStream::new(messages)).await?.into_inner();
@@ -157,7 +163,7 @@ impl Keys {
         let lab = Lab {
             names: vec!["solver.lab.example".to_owned()],
             addresses: vec![IpAddr::from([127, 0, 0, 1])],
-            workers: vec!["worker".to_owned()],
+            workers: vec!["worker".to_owned(), "second".to_owned()],
             days: 1,
         };
         keys::init(folder.path(), &lab).expect("keys");
@@ -212,6 +218,31 @@ async fn with_mutual_tls_only_a_certificate_of_the_lab_is_admitted() {
         }
         let name = Some("solver.lab.example");
         coordinator.solve(lab.credentials(&lab, Some("worker"), name)).await;
+    })
+    .await;
+}
+
+/// Whatever they say of themselves: two that show one certificate confirm nothing of each other's.
+#[tokio::test]
+async fn machines_are_told_apart_by_the_subjects_of_their_own_certificates() {
+    within_a_minute(async {
+        let lab = Keys::new();
+        let coordinator = Guarded::start(lab.admission("server", Some(&lab.path("ca.pem")))).await;
+        let mut streams = Vec::new();
+        for client in ["worker", "second", "second"] {
+            let name = format!("{client} {}", streams.len());
+            let hello = v1::Hello { machine: name.clone(), name, ..hello() };
+            let line = coordinator.line(lab.credentials(&lab, Some(client), None)).await;
+            streams.push(join_as(hello, line).await.expect("a welcome"));
+        }
+        let status = coordinator.status(lab.credentials(&lab, Some("worker"), None)).await;
+        let mut shown: Vec<(String, String)> =
+            status.expect("an answer").workers.into_iter().map(|w| (w.name, w.machine)).collect();
+        shown.sort();
+        let [(_, second), (_, again), (_, worker)] = &shown[..] else { panic!("{shown:?}") };
+        assert!(second.starts_with("certificate ") && second.contains("second"), "{second}");
+        assert!(worker.starts_with("certificate ") && worker.contains("worker"), "{worker}");
+        assert_eq!(second, again);
     })
     .await;
 }

@@ -11,6 +11,7 @@ use jlpns_proto::v1::worker_message::Kind as FromWorker;
 use jlpns_proto::{MAX_BATCH, MAX_PART, v1};
 use jlpns_search::TranspositionTable;
 use jlpns_search::strategy::Claim;
+use jlpns_solve::SolveStatus;
 use jlpns_solve::belief::Confirm;
 use jlpns_worker::client::{Wanted, WorkerError, run_worker};
 use tokio::sync::watch;
@@ -348,6 +349,35 @@ async fn a_certificate_stands_behind_its_own_report_only() {
         stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
         let status = coordinator.until(|status| status.duplicates > 0).await;
         assert_eq!((status.answer_claims, status.answer_confirmed), (Some(1), Some(0)));
+    })
+    .await;
+}
+
+/// Where nothing is shared all jobs are searched alone, and whoever says that it was told something has not done that.
+#[tokio::test]
+async fn hearsay_of_a_job_that_is_to_be_searched_alone_is_refused() {
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        let mut stream = coordinator.join(1).await;
+        for (hearsay, refused) in [(true, 1), (false, 1)] {
+            let lease = stream.batch().await.leases.remove(0);
+            let job = lease.job.expect("a lease is for a job");
+            assert!(job.alone);
+            let report = v1::Report {
+                lease_id: lease.lease_id,
+                findings: Some(v1::Findings { children: Vec::new(), ..findings() }),
+                elapsed_us: 1,
+                hearsay,
+                ..v1::Report::default()
+            };
+            let reports = vec![report];
+            stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
+            let jobs = u64::from(!hearsay);
+            let heard = |status: &SolveStatus| status.refused + status.jobs == refused + jobs;
+            let status = coordinator.until(heard).await;
+            assert_eq!((status.refused, status.jobs), (refused, jobs));
+        }
+        coordinator.stop().await;
     })
     .await;
 }

@@ -199,6 +199,8 @@ pub struct Patient {
     pub ready: Arc<Notify>,
     /// What the searches have solved, to be told.
     pub solved: Arc<Mutex<Vec<SolvedPosition>>>,
+    /// Whether their table has taken in what others had told.
+    pub is_told: Arc<AtomicBool>,
 }
 
 impl Searching for Patient {
@@ -241,7 +243,7 @@ impl Searcher for Patient {
             nodes,
             most_proving_move: None,
         };
-        while !self.may_end.load(Ordering::Relaxed) {
+        while !self.may_end.load(Ordering::Acquire) {
             if observer.observe(0, &|| so_far(0)).is_break() {
                 return Ok(so_far(0));
             }
@@ -257,6 +259,10 @@ impl Searcher for Patient {
     fn take_solved(&self) -> Vec<SolvedPosition> {
         std::mem::take(&mut *self.solved.lock().expect("no panic"))
     }
+
+    fn rests_on_hearsay(&self, _: &Job) -> bool {
+        self.is_told.load(Ordering::Relaxed)
+    }
 }
 
 /// A worker with a coordinator that the test plays.
@@ -267,6 +273,7 @@ pub struct Stage {
     pub may_end: Arc<AtomicBool>,
     pub ready: Arc<Notify>,
     pub solved: Arc<Mutex<Vec<SolvedPosition>>>,
+    pub is_told: Arc<AtomicBool>,
     pub shutdown: watch::Sender<Wanted>,
     pub worker: JoinHandle<Result<WorkerEnd, WorkerError>>,
 }
@@ -341,9 +348,10 @@ impl Stage {
 
         let (to_begun, begun) = mpsc::unbounded_channel();
         let may_end = Arc::new(AtomicBool::new(false));
-        let (ready, solved) = (Arc::default(), Arc::default());
-        let searching = Patient { begun: to_begun, may_end: may_end.clone(), ready, solved };
-        let (ready, solved) = (searching.ready.clone(), searching.solved.clone());
+        let (ready, solved, is_told) = (Arc::default(), Arc::default(), Arc::default());
+        let searching =
+            Patient { begun: to_begun, may_end: may_end.clone(), ready, solved, is_told };
+        let Patient { ready, solved, is_told, .. } = searching.clone();
         let (to_made, made) = mpsc::unbounded_channel();
         let searching = Arc::new(Told { searching, made: to_made });
         let config = WorkerConfig {
@@ -357,7 +365,7 @@ impl Stage {
         };
         let (shutdown, asked) = watch::channel(Wanted::Work);
         let worker = tokio::spawn(run_worker(config, searching, Pipe::new(pipe), asked));
-        Stage { talks, begun, made, may_end, ready, solved, shutdown, worker }
+        Stage { talks, begun, made, may_end, ready, solved, is_told, shutdown, worker }
     }
 
     pub async fn talk(&mut self) -> Talk {

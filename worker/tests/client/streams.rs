@@ -86,6 +86,23 @@ async fn what_is_solved_is_told_while_the_search_goes_on() {
     }
 }
 
+/// A table may be told something until the search that reads it has ended.
+#[tokio::test]
+async fn what_is_told_during_a_search_makes_its_report_hearsay() {
+    let mut stage = Stage::new(1);
+    let mut talk = stage.talk().await;
+    talk.welcome_to_share("a").await;
+    for (lease, told) in [(5, false), (6, true)] {
+        stage.may_end.store(false, Ordering::Relaxed);
+        talk.lease(lease).await;
+        assert_eq!(stage.begun.recv().await, Some(lease));
+        stage.is_told.store(told, Ordering::Relaxed);
+        stage.may_end.store(true, Ordering::Release);
+        let report = talk.news().await.reports.remove(0);
+        assert_eq!((report.lease_id, report.hearsay), (lease, told));
+    }
+}
+
 #[tokio::test]
 async fn who_is_told_something_answers_with_what_it_has_solved() {
     let mut stage = Stage::new(1);
