@@ -94,8 +94,8 @@ struct Arguments {
     #[arg(long, value_name = "GAMES", env = "JLPNS_GAMES", value_delimiter = ',')]
     games: Vec<String>,
 
-    /// Take jobs of a queue that should take at most so long, such as 90s, 10m or 2h [default: as long as they
-    /// take]
+    /// Take no jobs of a queue's entries whose proofs may take longer, such as 90s, 10m or 2h; how long makes no
+    /// difference so far [default: as long as they take]
     #[arg(long, value_name = "DURATION", env = "JLPNS_LONGEST_JOB")]
     #[arg(value_parser = duration, allow_hyphen_values = true)]
     longest_job: Option<Duration>,

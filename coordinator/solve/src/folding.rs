@@ -142,7 +142,7 @@ impl Solve {
     fn regrow(&mut self) {
         self.dispatch.call_off_everything(&mut *self.tree, &mut self.actions);
         self.ledger.forget_nodes();
-        self.tree.regrow(self.belief.claims());
+        self.tree.regrow(self.belief.claims(), self.belief.confirm());
         self.belief.forget_answer();
         self.look_at_all_positions();
     }

@@ -5,6 +5,7 @@
 //! budget did not answer, or what kills its workers; it is for a solve of its own. What answers a position is what
 //! machines have claimed of it, and whether that counts [`Belief`](crate::belief::Belief) says, as of any claim.
 
+mod basis;
 mod top_level;
 
 use std::cmp::Reverse;
@@ -235,6 +236,14 @@ impl Positions {
         self.by_key.keys().copied().collect()
     }
 
+    /// What was told of a position does not count any more.
+    fn withdraw(&mut self, index: u32) {
+        let position = &mut self.all[index as usize];
+        if std::mem::take(&mut position.told) {
+            self.withdrawn.extend(position.askers.keys());
+        }
+    }
+
     /// The numbers whose answers were withdrawn since the last call.
     pub fn take_withdrawn(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.withdrawn)
@@ -276,10 +285,7 @@ impl Positions {
         if position.told {
             return nothing;
         }
-        let counts = match confirm {
-            Confirm::None | Confirm::Sample => true,
-            Confirm::Answer | Confirm::Proof => basis.open.is_empty(),
-        };
+        let counts = basis.open.is_empty() || !confirm.is_of_the_answer();
         if answered && !counts {
             return (Vec::new(), basis.open);
         }
@@ -319,43 +325,6 @@ impl Positions {
         })
     }
 
-    /// What is known of a position by the rules and by claims.
-    fn basis_of(&self, index: u32, claims: &Claims) -> BasisOfPosition {
-        let position = &self.all[index as usize];
-        if let Some(outcome) = position.outcome {
-            let bounds = Bounds::exactly(outcome);
-            return BasisOfPosition { bounds, bounds_are_all: true, claims: 0, open: Vec::new() };
-        }
-        let (first, count) = self.question.thresholds();
-        let (mut efforts, mut places) = (self.open.clone(), BTreeMap::new());
-        for (index, effort) in efforts.iter_mut().enumerate().take(count) {
-            let threshold = Threshold(first.0 + index as u8);
-            let mut implying = claims.implying(position.key, threshold);
-            let Some(mut found) = implying.next() else { continue };
-            // Of several claims that settle it, one that is confirmed.
-            if !found.1.is_confirmed()
-                && let Some(better) = implying.find(|(_, claim)| claim.is_confirmed())
-            {
-                found = better;
-            }
-            let (place, claim) = found;
-            *effort = EffortPair::solved(claim.holds);
-            places.insert(place, *claim);
-        }
-        let open = places.iter().filter(|(_, claim)| !claim.is_confirmed());
-        let moves = &position.moves;
-        let open = open.map(|(&place, &claim)| {
-            let (moves, holds) = (moves.clone(), claim.holds);
-            Open { place, moves, holds, claim: Some(claim) }
-        });
-        BasisOfPosition {
-            bounds: self.question.bounds(&efforts, &self.scale),
-            bounds_are_all: self.question.is_answered(&efforts),
-            claims: places.len() as u64,
-            open: open.collect(),
-        }
-    }
-
     /// A position is answered: it need not be out any more.
     fn settle(&mut self, index: u32) {
         self.waiting.remove(&self.turn(index));
@@ -390,14 +359,4 @@ impl Positions {
             self.wait_if_waiting(node.id.0);
         }
     }
-}
-
-/// What is known of a position.
-struct BasisOfPosition {
-    bounds: Bounds,
-    /// Whether all that was asked is known.
-    bounds_are_all: bool,
-    claims: u64,
-    /// The claims that one machine alone has made.
-    open: Vec<Open>,
 }

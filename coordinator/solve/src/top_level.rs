@@ -115,8 +115,8 @@ pub trait TopLevel: Send {
     fn is_untidy(&self) -> bool;
     /// The leased nodes whose jobs have become moot since the last call.
     fn take_moot(&mut self) -> Vec<NodeId>;
-    /// Grows the tree anew from what is still claimed; no node may be leased.
-    fn regrow(&mut self, claims: &Claims);
+    /// Grows the tree anew from what is still claimed, where an answer needs this of claims; no node may be leased.
+    fn regrow(&mut self, claims: &Claims, needs: Confirm);
     /// The findings about the position at the end of `moves` with what claims settle besides, or the other way round.
     fn completed(
         &self,

@@ -10,7 +10,8 @@ pub struct JobsTaken {
     /// The names of the games that it takes jobs of, as specs in their standard form begin with them; empty:
     /// of all.
     pub games: Vec<String>,
-    /// How long a job of a queue should take at most; `None`: as long as it takes.
+    /// How long a job of a queue should take at most: with any time none of entries whose proofs may take long; `None`: as
+    /// long as it takes.
     pub longest: Option<Duration>,
 }
 

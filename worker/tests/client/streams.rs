@@ -398,6 +398,7 @@ async fn without_a_coordinator_a_worker_drains_at_once() {
         may_end: Arc::default(),
         ready: Arc::default(),
         solved: Arc::default(),
+        is_told: Arc::default(),
     });
     let config = WorkerConfig {
         name: "ophelia".to_owned(),

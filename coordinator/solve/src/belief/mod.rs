@@ -67,7 +67,7 @@ impl Confirm {
     }
 
     /// Whether all that an answer rests on must be made sure of.
-    const fn is_of_the_answer(self) -> bool {
+    pub const fn is_of_the_answer(self) -> bool {
         matches!(self, Confirm::Answer | Confirm::Proof)
     }
 

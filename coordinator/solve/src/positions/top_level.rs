@@ -131,19 +131,25 @@ impl TopLevel for Positions {
         std::mem::take(&mut self.moot)
     }
 
-    fn regrow(&mut self, claims: &Claims) {
+    fn regrow(&mut self, claims: &Claims, needs: Confirm) {
         for index in 0..self.all.len() as u32 {
             match self.all[index as usize].state {
                 // All leases were called off, and nothing is to be recorded any more that they are about.
                 State::Out => {}
-                State::Answered if !self.basis_of(index, claims).bounds_are_all => {}
-                State::Waiting | State::GivenUp | State::Answered | State::Dropped => continue,
+                State::Answered => {
+                    let basis = self.basis_of(index, claims);
+                    if basis.bounds_are_all {
+                        // Who has confirmed it may be out, and then it is to be confirmed again.
+                        if needs.is_of_the_answer() && !basis.open.is_empty() {
+                            self.withdraw(index);
+                        }
+                        continue;
+                    }
+                }
+                State::Waiting | State::GivenUp | State::Dropped => continue,
             }
-            let position = &mut self.all[index as usize];
-            position.state = State::Waiting;
-            if std::mem::take(&mut position.told) {
-                self.withdrawn.extend(position.askers.keys());
-            }
+            self.all[index as usize].state = State::Waiting;
+            self.withdraw(index);
             self.wait_if_waiting(index);
         }
     }

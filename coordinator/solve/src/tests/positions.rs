@@ -326,6 +326,27 @@ fn what_a_liar_alone_has_answered_is_withdrawn_and_searched_again() {
 }
 
 #[test]
+fn what_was_confirmed_by_whoever_is_put_out_is_withdrawn_and_confirmed_again() {
+    let mut draws = StdRng::seed_from_u64(1);
+    let asked = vec![asked(1, Vec::new(), 1 << 30)];
+    let mut shell = Shell::new(of_positions(asked, Confirm::Answer));
+    shell.join(false);
+    shell.join(true);
+    // It tells the truth, and is put out all the same.
+    let second = WorkerId(2);
+    shell.workers.insert(second, false);
+    while shell.work(&mut draws) {}
+    assert!(shell.known.contains_key(&1));
+    assert!(shell.own.is_empty() && shell.solve.status(shell.now).confirmed > 0);
+    shell.workers.insert(second, true);
+    shell.solve.order("liar", Order::Kick, shell.now).unwrap();
+    shell.act();
+    assert!(!shell.known.contains_key(&1), "one machine alone stands behind it");
+    while shell.work(&mut draws) {}
+    assert!(shell.known.contains_key(&1), "the coordinator has confirmed it");
+}
+
+#[test]
 fn a_position_is_searched_once_for_all_who_ask_for_it() {
     let moves = |text| with_game!("connect4:4x4".parse::<GameSpec>().unwrap().game(), game => parse_moves(game, text).unwrap());
     let same = [asked(1, moves("12"), 1 << 30), asked(2, moves("12"), 1 << 30)];

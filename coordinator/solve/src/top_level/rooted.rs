@@ -228,7 +228,7 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         self.graph.take_moot()
     }
 
-    fn regrow(&mut self, claims: &Claims) {
+    fn regrow(&mut self, claims: &Claims, _: Confirm) {
         let game = self.graph.game().clone();
         let root = game.key(&self.position(&self.prefix));
         let mut proofs = Proofs::new(&game, claims, self.graph.knowledge(), root);
