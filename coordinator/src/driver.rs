@@ -142,7 +142,7 @@ impl Driver {
     ) -> Driver {
         debug_assert_eq!(solve.settings().journal, recorder.is_some());
         debug_assert!(solve.settings().belief.confirm != Confirm::Proof || proofs.is_some());
-        // Nobody sends what nobody has asked for.
+        // What nobody asks for is not kept.
         let is_proved = solve.settings().belief.confirm == Confirm::Proof;
         let proofs = proofs.filter(|_| is_proved);
         let (handle, commands) = DriverHandle::new(solve.examiner().clone(), proofs.clone());

@@ -159,12 +159,14 @@ impl IncomingCertificate {
             let why = format!("a part has {} bytes; it may have 1 to {MAX_PART}", part.len());
             return Err(NotKept::Bad(why));
         }
-        self.bytes += part.len() as u64;
-        if self.bytes > MAX_CERTIFICATE {
+        let bytes = self.bytes + part.len() as u64;
+        if bytes > MAX_CERTIFICATE {
             let why = format!("it is longer than {MAX_CERTIFICATE} bytes");
             return Err(NotKept::Bad(why));
         }
-        self.file.write_all(part).map_err(trouble)
+        self.file.write_all(part).map_err(trouble)?;
+        self.bytes = bytes;
+        Ok(())
     }
 
     /// Takes all of it at once.

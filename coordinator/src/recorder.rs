@@ -37,6 +37,9 @@ pub enum RecorderError {
         /// What it says.
         value: String,
     },
+    /// No snapshot can be read, and there is nothing else.
+    #[error("{0}; and there are no records")]
+    Unreadable(String),
     /// The solve cannot be taken up.
     #[error("the solve cannot be taken up: {0}")]
     Resume(#[from] ResumeError),
@@ -177,11 +180,26 @@ fn facts(settings: &SolveSettings) -> Vec<(String, String)> {
     facts
 }
 
+/// A solve as it stands, with other settings.
+pub fn taken_up_again(solve: &Solve, settings: &SolveSettings) -> Result<Solve, RecorderError> {
+    let snapshots = vec![solve.snapshot()];
+    let first_lease = first_lease(SystemTime::now(), &snapshots, &[]);
+    Ok(Solve::resume(settings.clone(), first_lease, snapshots, [])?)
+}
+
 /// Above the numbers of all leases that an earlier process has given: the milliseconds since 1970,
-/// with room for a million leases in each.
-fn first_lease() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX).saturating_mul(1 << 20)
+/// with room for a million leases in each. Where the clock is behind, above those that have ended.
+fn first_lease(now: SystemTime, snapshots: &[Snapshot], records: &[(u64, Record)]) -> u64 {
+    const ROOM: u64 = 1 << 20;
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let by_clock = u64::try_from(now.as_millis()).unwrap_or(u64::MAX).saturating_mul(ROOM);
+    let in_snapshots = snapshots.iter().flat_map(|snapshot| &snapshot.ended).map(|&(_, last)| last);
+    let in_records = records.iter().filter_map(|(_, record)| match record {
+        Record::Report(report) => Some(report.lease.0),
+        _ => None,
+    });
+    let ended = in_snapshots.chain(in_records).max();
+    by_clock.max(ended.map_or(0, |last| last.saturating_add(ROOM)))
 }
 
 /// Takes a solve up. What the newest snapshot stands for is not even read, unless that snapshot is
@@ -191,11 +209,12 @@ fn resume(
     snapshots: Vec<jlpns_journal::Snapshot>,
     mut records: Vec<jlpns_journal::Record>,
 ) -> Result<(Solve, Vec<String>), RecorderError> {
-    let first_lease = first_lease();
+    let now = SystemTime::now();
     if let Some(newest) = snapshots.first() {
         let after = records.partition_point(|record| record.number <= newest.through);
         let rest = records.split_off(after);
         let (newest, later, unreadable) = read(vec![newest.clone()], rest.clone())?;
+        let first_lease = first_lease(now, &newest, &later);
         if unreadable.is_empty()
             && let Ok(solve) = Solve::resume(settings.clone(), first_lease, newest, later)
         {
@@ -204,6 +223,13 @@ fn resume(
         records.extend(rest);
     }
     let (snapshots, records, unreadable) = read(snapshots, records)?;
+    if snapshots.is_empty()
+        && records.is_empty()
+        && let Some(reason) = unreadable.first()
+    {
+        return Err(RecorderError::Unreadable(reason.clone()));
+    }
+    let first_lease = first_lease(now, &snapshots, &records);
     Ok((Solve::resume(settings.clone(), first_lease, snapshots, records)?, unreadable))
 }
 

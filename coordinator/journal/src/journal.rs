@@ -1,7 +1,7 @@
 //! The journal while it is written.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::directory::{self, Lock, segment_name, snapshot_name};
 use super::error::JournalError;
@@ -228,7 +228,11 @@ impl Journal {
 
     fn delete(&self, name: &str) -> Result<(), JournalError> {
         let path = self.directory.join(name);
-        fs::remove_file(&path).map_err(JournalError::at("delete", &path))
+        match fs::remove_file(&path) {
+            // A process that was superseded may have come first.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            deleted => deleted.map_err(JournalError::at("delete", &path)),
+        }
     }
 
     fn out_of_order(&self, what: String) -> JournalError {

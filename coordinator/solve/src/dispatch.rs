@@ -39,7 +39,7 @@ impl Dispatch {
             out: NodesOut::default(),
             losses: Losses::default(),
             affinity: Affinity::default(),
-            seals: Seals::new(first_lease),
+            seals: Seals::default(),
             subtrees: Subtrees::default(),
             report_interval,
         }

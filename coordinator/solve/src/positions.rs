@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jlpns_games::spec::{GameSpec, position_after};
-use jlpns_games::{Bounds, Game, Goal, Move, Outcome, OutcomeScale, Threshold, with_game};
+use jlpns_games::{Bounds, Game, Goal, Move, Outcome, OutcomeScale, with_game};
 use jlpns_search::answer::{Proved, known_best_move};
 use jlpns_search::graph::NodeId;
 use jlpns_search::{ChildFindings, EffortPair, Findings, Question};

@@ -48,13 +48,11 @@ impl Solve {
         }
     }
 
-    /// Whether a lease was granted to a machine in an earlier life of this solve, for what its report says that it
-    /// is about: the seal shows it.
+    /// Whether a lease that is not remembered was granted to a machine, for what its report says that it is about: the
+    /// seal shows it. It may be of an earlier life of this solve, or one of many that were lost.
     fn is_sealed(&self, id: LeaseId, machine: MachineId, subject: &Subject) -> bool {
         let Subject { moves, question, budget, seal } = subject;
-        let seals = &self.dispatch.seals;
-        seals.is_of_an_earlier_life(id)
-            && *seal == seals.seal(id, machine, moves, *question, *budget)
+        *seal == self.dispatch.seals.seal(id, machine, moves, *question, *budget)
     }
 
     fn take_in(
@@ -67,6 +65,7 @@ impl Solve {
         let connected =
             self.dispatch.scheduler.worker(worker).ok_or(Refusal::UnknownWorker(worker))?;
         let machine = connected.machine;
+        self.dispatch.scheduler.unstick(id, worker);
         if self.ledger.has_ended(id) {
             return Err(Refusal::Duplicate(id));
         }
@@ -89,7 +88,7 @@ impl Solve {
                 sub_search: Some(lease.job.sub_search),
                 held,
             },
-            // Leased by this solve before it was started anew.
+            // Leased by this solve before it was started anew, or so many leases ago.
             Err(Refusal::UnknownLease(_))
                 if subject.as_ref().is_some_and(|about| self.is_sealed(id, machine, about)) =>
             {

@@ -17,14 +17,18 @@ pub enum ResumeError {
     Moves(#[from] MoveError),
     /// There is no usable snapshot, and the records do not begin at the beginning.
     #[error(
-        "no snapshot can be used ({}), and the records begin with number {first}, not 1",
-        reason.as_ref().map_or_else(|| "there is none".to_owned(), ToString::to_string)
+        "no snapshot can be used ({}), and {}",
+        reason.as_ref().map_or_else(|| "there is none".to_owned(), ToString::to_string),
+        first.map_or_else(
+            || "there are no records".to_owned(),
+            |first| format!("the records begin with number {first}, not 1"),
+        )
     )]
     NoBeginning {
         /// What is wrong with the newest snapshot, if there is one.
         reason: Option<RestoreError>,
-        /// The number of the first record that there is.
-        first: u64,
+        /// The number of the first record, if there is one.
+        first: Option<u64>,
     },
 }
 
@@ -39,7 +43,7 @@ impl Solve {
     ) -> Result<Solve, ResumeError> {
         let mut records = records.into_iter().peekable();
         let mut solve = Solve::with_leases_from(settings, first_lease)?;
-        let first = records.peek().map_or(1, |&(number, _)| number);
+        let first = records.peek().map(|&(number, _)| number);
         solve.take_up(snapshots, first)?;
         for (number, record) in records {
             if number > solve.ledger.applied() {
@@ -59,11 +63,11 @@ impl Solve {
 
     /// Takes up the newest snapshot that can be read; the empty tree if there is none and the records
     /// begin at the beginning.
-    fn take_up(&mut self, snapshots: Vec<Snapshot>, first: u64) -> Result<(), ResumeError> {
+    fn take_up(&mut self, snapshots: Vec<Snapshot>, first: Option<u64>) -> Result<(), ResumeError> {
         let (question, graph) = (self.problem.question, self.problem.settings.graph());
         let mut reason = None;
         for snapshot in snapshots {
-            if first > snapshot.through + 1 {
+            if first.is_some_and(|first| first > snapshot.through + 1) {
                 continue;
             }
             let settings = &self.problem.settings;
@@ -84,7 +88,8 @@ impl Solve {
                 }
             }
         }
-        if first > 1 {
+        // Without records there is nothing but what a snapshot has.
+        if first.map_or(reason.is_some(), |first| first > 1) {
             return Err(ResumeError::NoBeginning { reason, first });
         }
         Ok(())

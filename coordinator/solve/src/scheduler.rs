@@ -48,7 +48,7 @@ pub struct Scheduler {
     former: BTreeMap<LeaseId, Box<Lease>>,
     former_order: VecDeque<LeaseId>,
     /// Former leases that still keep a slot busy.
-    stuck: BTreeSet<LeaseId>,
+    stuck: BTreeMap<LeaseId, WorkerId>,
     /// The slots of the workers that take leases.
     slots: u64,
     next_lease: u64,
@@ -80,7 +80,7 @@ impl Scheduler {
             overtime: BTreeSet::new(),
             former: BTreeMap::new(),
             former_order: VecDeque::new(),
-            stuck: BTreeSet::new(),
+            stuck: BTreeMap::new(),
             slots: 0,
             next_lease: first_lease,
             ended: 0,
@@ -203,6 +203,7 @@ impl Scheduler {
             .filter_map(|id| Some((id, self.take_back(id, TakenBack::WorkerLeft)?)))
             .collect();
         let worker = self.workers.remove(&id).ok_or(Refusal::UnknownWorker(id))?;
+        self.stuck.retain(|_, of| *of != id);
         self.instances.remove(&(worker.info.instance, id));
         self.open.remove(&worker.turn(id));
         if worker.readiness.is_ready() {

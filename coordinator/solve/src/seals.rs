@@ -10,25 +10,13 @@ use crate::LeaseId;
 use crate::belief::MachineId;
 
 /// What leases are sealed with.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Seals {
     /// The secret of the solve, which never leaves its journal; 0 before the solve has begun.
     pub secret: u128,
-    /// The numbers of leases begin here; lower ones are of an earlier life of the solve.
-    first_lease: u64,
 }
 
 impl Seals {
-    /// Those of a life of the solve whose leases begin with this number.
-    pub fn new(first_lease: u64) -> Seals {
-        Seals { secret: 0, first_lease }
-    }
-
-    /// Whether a lease may have been granted in an earlier life of the solve.
-    pub fn is_of_an_earlier_life(&self, lease: LeaseId) -> bool {
-        lease.0 < self.first_lease
-    }
-
     /// The seal of a lease that is granted to a machine.
     pub fn seal(
         &self,

@@ -17,7 +17,7 @@ use super::CommandError;
 use super::output::grouped;
 use crate::driver::{Driver, DriverConfig};
 use crate::proofs::ProofFolder;
-use crate::recorder::{OtherProcess, RecorderError, settings_of, take_up};
+use crate::recorder::{OtherProcess, RecorderError, settings_of, take_up, taken_up_again};
 
 /// The flags of both commands.
 #[derive(Debug, clap::Args)]
@@ -126,21 +126,22 @@ pub fn kept_solve(
     };
     let mut settings = settings_of(directory, games).map_err(bad)?;
     settings.memory = memory;
+    let taken =
+        take_up(directory, OtherProcess::Keeps, String::new(), settings.clone()).map_err(bad)?;
+    // Not before: what is in the folder of a journal that is in use is not ours to tidy.
     let proofs = ProofFolder::beside_journal(settings.spec.clone(), directory);
     let proofs = proofs.with_context(|| format!("cannot read {}", directory.display()))?;
-    // What was proved counts as such, so that no machines that agree on a lie outvote it.
+    let mut solve = taken.solve;
+    // What was proved counts as such, so that no machines that agree on a lie outvote it; if it was not confirmed in
+    // another way in the end.
     if !proofs.files()?.is_empty() {
         settings.belief.confirm = Confirm::Proof;
+        let proved = taken_up_again(&solve, &settings).map_err(bad)?;
+        if proved.end().is_some() {
+            solve = proved;
+        }
     }
-    let mut taken =
-        take_up(directory, OtherProcess::Keeps, String::new(), settings.clone()).map_err(bad)?;
-    if taken.solve.end().is_none() && settings.belief.confirm == Confirm::Proof {
-        // It was confirmed in another way in the end.
-        drop(taken);
-        settings.belief.confirm = Confirm::None;
-        taken = take_up(directory, OtherProcess::Keeps, String::new(), settings).map_err(bad)?;
-    }
-    Ok((taken.solve, proofs))
+    Ok((solve, proofs))
 }
 
 /// The command of this process as it can be typed again.

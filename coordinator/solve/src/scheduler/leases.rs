@@ -175,7 +175,7 @@ impl Scheduler {
                 self.stalled += 1;
                 // If all slots are stuck already, it only waited for one.
                 if self.workers.get(&lease.worker).is_some_and(|worker| !worker.is_stuck()) {
-                    self.stuck.insert(lease_id);
+                    self.stuck.insert(lease_id, lease.worker);
                     self.change(lease.worker, |worker| worker.stuck += 1);
                 }
             }
@@ -233,9 +233,10 @@ impl Scheduler {
         lease.into_iter().chain(bench).min()
     }
 
-    /// The slot of a lease that was stuck has said something.
-    fn unstick(&mut self, lease_id: LeaseId, id: WorkerId) {
-        if self.stuck.remove(&lease_id) {
+    /// The slot of a lease that was stuck has said something, whatever that is worth: it is free again.
+    pub fn unstick(&mut self, lease_id: LeaseId, id: WorkerId) {
+        if self.stuck.get(&lease_id) == Some(&id) {
+            self.stuck.remove(&lease_id);
             self.change(id, |worker| worker.stuck = worker.stuck.saturating_sub(1));
         }
     }

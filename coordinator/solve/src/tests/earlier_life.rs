@@ -200,9 +200,15 @@ fn a_lease_of_an_earlier_life_is_its_machines_alone_and_about_nothing_else() {
     assert_eq!(before.standing(&life), Some(Standing::Confirmed { by: MachineId(2) }));
 }
 
+/// What a clock that was ahead has numbered is as good, and so is what was lost so many leases ago that it is forgotten.
 #[test]
-fn numbers_of_leases_from_the_first_one_on_are_of_this_life() {
-    let seals = crate::seals::Seals::new(FIRST_LEASE);
-    assert!(seals.is_of_an_earlier_life(LeaseId(FIRST_LEASE - 1)));
-    assert!(!seals.is_of_an_earlier_life(LeaseId(FIRST_LEASE)));
+fn a_lease_that_is_not_remembered_counts_whatever_its_number() {
+    let before = before(Confirm::Answer);
+    let written = before.written.clone();
+    let behind = Solve::resume(before.settings.clone(), 0, Vec::new(), written.clone()).unwrap();
+    let mut life = Life::begin(behind, written);
+    life.join(11, "two");
+    assert!(life.leases.iter().all(|(_, lease, ..)| *lease < before.lease));
+    life.report(11, before.lease, Some(before.subject.clone()), &before.findings, None).unwrap();
+    assert_eq!(before.standing(&life), Some(Standing::Confirmed { by: MachineId(2) }));
 }

@@ -275,3 +275,40 @@ fn a_machine_that_was_put_out_does_not_come_back_in_the_same_life() {
     let (_, _, leases) = kept(&mut solve);
     assert!(!leases.is_empty(), "others come as ever");
 }
+
+#[test]
+fn a_snapshot_that_is_unfit_and_no_records_are_no_empty_solve() {
+    let mut settings = settings("connect4:4x4", "", None);
+    settings.journal = true;
+    let snapshot = Solve::new(settings.clone()).unwrap().snapshot();
+    let unfit = Snapshot { tree: vec![9], through: 44, ..snapshot };
+    let refused = Solve::resume(settings, 1_000, vec![unfit], []).err().expect("nothing is known");
+    assert!(matches!(refused, ResumeError::NoBeginning { reason: Some(_), first: None }));
+    assert!(refused.to_string().ends_with("and there are no records"), "{refused}");
+}
+
+/// A slot that stood still is free when it says something, whatever that is worth.
+#[test]
+fn a_slot_that_was_stuck_works_again_after_a_report_that_is_refused() {
+    let settings = settings("connect4:4x4", "", None);
+    let mut solve = Solve::new(settings.clone()).unwrap();
+    let (worker, mut now) = (WorkerId(1), Duration::ZERO);
+    solve.handle(Event::Joined { worker, info: info("w", 1) }, now).unwrap();
+    let (_, _, leases) = kept(&mut solve);
+    let lease = leases[0].0;
+    while solve.status(now).leases_stalled == 0 {
+        assert!(now < 2 * settings.stall_after, "its search gets no further");
+        solve.handle(Event::Renewed { worker, leases: vec![lease] }, now).unwrap();
+        now += settings.lease_length / 3;
+        solve.tick(now);
+    }
+    assert!(kept(&mut solve).2.is_empty(), "nobody knows when its slot will be free");
+    let findings =
+        Findings { efforts: Vec::new(), children: Vec::new(), nodes: 1, most_proving_move: None };
+    let (subject, examined, elapsed) = (None, None, Duration::from_millis(1));
+    let report =
+        Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false };
+    let refused = solve.handle(report, now).unwrap_err();
+    assert!(matches!(refused, Refusal::BadFindings(..)), "{refused}");
+    assert_eq!(kept(&mut solve).2.len(), 1, "it gets another lease");
+}
