@@ -23,7 +23,7 @@ use handle::ToldEnd;
 pub(crate) use handle::{DriverCommand, MESSAGES, Outbound, WorkerStream};
 pub use handle::{DriverGone, DriverHandle};
 use jlpns_journal::WriterEvent;
-use jlpns_solve::belief::Confirm;
+use jlpns_solve::belief::{Confirm, Identity};
 use jlpns_solve::{
     Event, Record, Refusal, Solve, SolveSettings, SolveStatus, Tidings, WorkerId, WorkerInfo,
     value_in_words,
@@ -174,6 +174,11 @@ impl Driver {
         self
     }
 
+    /// Takes over what is judged of machines elsewhere, before it runs.
+    pub(crate) fn begin_with_judged(&mut self, judged: impl IntoIterator<Item = (Identity, bool)>) {
+        self.solve.begin_with_judged(judged);
+    }
+
     /// Where the certificates of jobs are kept, if any are.
     pub fn proofs(&self) -> Option<Arc<ProofFolder>> {
         self.handle.proofs().cloned()
@@ -229,10 +234,15 @@ impl Driver {
             self.flush();
             self.tell_of_shed_nodes();
         }
+        self.say_answer();
+        self.stop().await
+    }
+
+    /// Tells all workers the answer.
+    fn say_answer(&mut self) {
         let answer = answer(&self.solve.status(self.now()));
         info!("the solve is over: {answer}");
         self.say_over(answer);
-        self.stop().await
     }
 
     /// Tells all workers that the solve is over, those too that are just about to join.
@@ -278,6 +288,10 @@ impl Driver {
                 () = sleep_until(end) => break,
                 event = written(&mut self.recorder) => self.hear(event)?,
             }
+        }
+        // The last record may have brought the answer.
+        if self.solve.end().is_some() && !self.commands.is_closed() {
+            self.say_answer();
         }
         if let Some(recorder) = self.recorder.take() {
             if self.solve.end().is_none() {

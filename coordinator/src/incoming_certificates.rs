@@ -103,6 +103,6 @@ fn invalid(sentence: &str) -> Status {
 fn refused(why: NotKept) -> Status {
     match why {
         NotKept::Bad(why) => Status::invalid_argument(why),
-        NotKept::Trouble(_) => Status::unavailable(why.to_string()),
+        NotKept::Trouble(_) => Status::resource_exhausted(why.to_string()),
     }
 }

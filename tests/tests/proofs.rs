@@ -170,9 +170,17 @@ fn a_solve_that_has_not_ended_has_no_certificate() {
     let (mut coordinator, url) = serve(&["connect4:7x7", "--data", &data, "--job-nodes", "1000"]);
     let mut one = worker(&url, "one");
     until(&url, |status| status["jobs"].as_u64() >= Some(5));
-    let busy = run(&mut jlpns(["certify", &data, "--out", &file]), LIMIT);
-    assert_eq!(busy.code, Some(2), "{busy:?}");
-    assert!(busy.stderr.contains("is in use by another process"), "{busy:?}");
+    // Parts of a certificate that is on its way to the coordinator are none of others' business.
+    let proofs = Path::new(&data).join("proofs");
+    fs::create_dir_all(&proofs).expect("a folder");
+    let incoming = proofs.join("incoming-x");
+    fs::write(&incoming, "parts").expect("a file");
+    for command in [&["certify", &data, "--out", &file][..], &["status", &data]] {
+        let busy = run(&mut jlpns(command), LIMIT);
+        assert_eq!(busy.code, Some(2), "{busy:?}");
+        assert!(busy.stderr.contains("is in use by another process"), "{busy:?}");
+        assert!(incoming.exists(), "{command:?}");
+    }
     coordinator.kill();
     one.kill();
     let open = run(&mut jlpns(["certify", &data, "--out", &file]), LIMIT);

@@ -61,13 +61,23 @@ impl Until {
         let end = match self.when {
             When::Moment(moment) => moment.to_zoned(zone()).map_err(never)?,
             When::Time(time) => {
-                let today = now.date().to_datetime(time).to_zoned(zone()).map_err(never)?;
-                if today > *now {
-                    today
-                } else {
-                    let tomorrow = now.date().tomorrow().map_err(never)?;
-                    tomorrow.to_datetime(time).to_zoned(zone()).map_err(never)?
+                let tomorrow = now.date().tomorrow().map_err(never)?;
+                let mut end = None;
+                for day in [now.date(), tomorrow] {
+                    let of_day = || now.time_zone().to_ambiguous_zoned(day.to_datetime(time));
+                    // In an hour that comes twice so does the time. One that is left out comes as much later, but is
+                    // over once the clocks have gone forward.
+                    let twice = [of_day().earlier(), of_day().later()];
+                    for moment in twice {
+                        let moment = moment.map_err(never)?;
+                        let is_left_out = moment.time() != time;
+                        let has_gone_by = now.date() == day && now.time() >= time;
+                        let is_over =
+                            moment <= *now || is_left_out && (moment.time() < time || has_gone_by);
+                        end = end.or_else(|| (!is_over).then_some(moment));
+                    }
                 }
+                end.ok_or_else(|| format!("{time} does not come within two days"))?
             }
         };
         if end > *now {
@@ -122,6 +132,37 @@ mod tests {
             gap.after(&night),
             Ok(at("2026-03-29T03:30:00+02:00[Europe/Vienna]").timestamp())
         );
+    }
+
+    #[test]
+    fn a_time_that_comes_twice_or_not_at_all_is_the_next_one_too() {
+        let until: Until = "2:30".parse().expect("a time");
+        for (now, end) in [
+            // The clocks go back at three.
+            (
+                "2026-10-25T01:00:00+02:00[Europe/Vienna]",
+                "2026-10-25T02:30:00+02:00[Europe/Vienna]",
+            ),
+            (
+                "2026-10-25T02:40:00+02:00[Europe/Vienna]",
+                "2026-10-25T02:30:00+01:00[Europe/Vienna]",
+            ),
+            (
+                "2026-10-25T02:10:00+01:00[Europe/Vienna]",
+                "2026-10-25T02:30:00+01:00[Europe/Vienna]",
+            ),
+            (
+                "2026-10-25T02:30:00+01:00[Europe/Vienna]",
+                "2026-10-26T02:30:00+01:00[Europe/Vienna]",
+            ),
+            // They go forward at two.
+            (
+                "2026-03-29T03:10:00+02:00[Europe/Vienna]",
+                "2026-03-30T02:30:00+02:00[Europe/Vienna]",
+            ),
+        ] {
+            assert_eq!(until.after(&at(now)), Ok(at(end).timestamp()), "{now}");
+        }
     }
 
     #[test]

@@ -74,7 +74,9 @@ pub(crate) fn search<G: Game, W: Width>(
         } else {
             stopped = Some(Stopped::Memory);
         }
-        if nested.stopped {
+        // A second level of a node or two ends before it looks at the watch.
+        let so_far = || Findings { nodes, ..tree.findings() };
+        if nested.stopped || stopped.is_none() && watch.check(nodes, true, &so_far).is_break() {
             stopped = watch.stopped();
         }
     }

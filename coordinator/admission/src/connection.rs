@@ -176,12 +176,16 @@ impl<IO: AsyncRead + Unpin> AsyncRead for Supervised<IO> {
     }
 }
 
+/// A peer that does not read is not waited for either.
 impl<IO: AsyncWrite + Unpin> AsyncWrite for Supervised<IO> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(error) = self.poll_end(context) {
+            return Poll::Ready(Err(error));
+        }
         Pin::new(&mut self.io).poll_write(context, bytes)
     }
 
@@ -190,6 +194,9 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Supervised<IO> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(error) = self.poll_end(context) {
+            return Poll::Ready(Err(error));
+        }
         Pin::new(&mut self.io).poll_write_vectored(context, slices)
     }
 
@@ -198,10 +205,16 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Supervised<IO> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Poll::Ready(error) = self.poll_end(context) {
+            return Poll::Ready(Err(error));
+        }
         Pin::new(&mut self.io).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Poll::Ready(error) = self.poll_end(context) {
+            return Poll::Ready(Err(error));
+        }
         Pin::new(&mut self.io).poll_shutdown(context)
     }
 }

@@ -249,8 +249,8 @@ impl Queue {
             Tidings::GivenUp(found) => {
                 let Some((number, found)) = self.found_of(&found) else { return };
                 let entry = &self.entries[&number];
-                // The budget of its search was all that it may take.
-                match entry.asked.most_nodes.filter(|&most| most <= self.settings.sweep_nodes) {
+                // The budget of its search was all that it may take; one that was broken off has not used it up.
+                match entry.asked.most_nodes.filter(|&most| most <= found.nodes) {
                     Some(most) => {
                         let reason = entry::limit_of_nodes(most);
                         self.end(number, EndKind::Stopped, reason, found, now);

@@ -163,6 +163,19 @@ fn limits_stop_an_entry_with_what_is_known() {
     assert_eq!(reason.as_deref(), Some("it has used up its 2 s (--most-time)"));
 }
 
+/// A worker that pauses breaks its search off: that has not used up what the entry may take.
+#[test]
+fn a_search_that_was_broken_off_is_no_limit() {
+    let mut kept = Kept::new();
+    let limited = Asked { most_nodes: Some(500), ..asked("connect4:4x4", "1", None) };
+    kept.submit(vec![limited.clone(), limited]);
+    kept.queue.hear(Tidings::GivenUp(found(1, 60, None)), 100);
+    kept.queue.hear(Tidings::GivenUp(found(2, 500, None)), 100);
+    assert!(kept.act().contains(&QueueAction::Open(1)), "it goes on in a solve of its own");
+    let states = [1, 2].map(|number| kept.queue.entry(number).unwrap().state);
+    assert_eq!(states, [State::Open, State::Stopped]);
+}
+
 #[test]
 fn a_solve_that_is_cancelled_is_closed_and_makes_room() {
     let mut kept = Kept::new();

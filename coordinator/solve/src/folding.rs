@@ -139,7 +139,7 @@ impl Solve {
     }
 
     /// Grows the tree anew from the claims that count.
-    fn regrow(&mut self) {
+    pub(super) fn regrow(&mut self) {
         self.dispatch.call_off_everything(&mut *self.tree, &mut self.actions);
         self.ledger.forget_nodes();
         self.tree.regrow(self.belief.claims(), self.belief.confirm());
@@ -173,8 +173,9 @@ impl Solve {
         }
         let (moves, question) = (&report.moves, report.question);
         let completed;
-        let findings = if says_the_contrary || self.belief.has_withdrawn() {
-            // What was freed when it was settled may be settled still.
+        let has_given_up = self.tree.size().shed.nodes > 0 || self.tally.without_room > 0;
+        let findings = if says_the_contrary || has_given_up || self.belief.has_withdrawn() {
+            // What was freed when it was settled, or given up when the memory was full, may be settled still.
             let claims = self.belief.claims();
             completed = self.tree.completed(claims, moves, question, &report.findings);
             &completed

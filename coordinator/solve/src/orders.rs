@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::belief::{Identity, MachineId};
-use crate::{Readiness, Record, Solve, WorkerId};
+use crate::{Action, Readiness, Record, Solve, WorkerId};
 
 /// What is to become of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,31 @@ impl Solve {
                 self.record(Record::Reinstated { machine });
             }
             _ => {}
+        }
+    }
+
+    /// Takes over what is judged of machines elsewhere, before anybody is told anything in this life of the solve: at once, as
+    /// whoever has judged them keeps that.
+    pub fn begin_with_judged(&mut self, judged: impl IntoIterator<Item = (Identity, bool)>) {
+        let mut has_put_out = false;
+        for (identity, is_out) in judged {
+            let Some(machine) = self.belief.machines().find(&identity) else { continue };
+            if is_out && self.belief.put_out(machine) {
+                self.record(Record::PutOut { machine });
+                has_put_out = true;
+            } else if !is_out && self.belief.is_quarantined(machine) {
+                self.belief.reinstate(machine);
+                self.record(Record::Reinstated { machine });
+            }
+        }
+        if has_put_out {
+            // It was about to be told by the word of who is out.
+            self.actions.retain(|action| !matches!(action, Action::Tidings(_) | Action::Over));
+            self.over = false;
+            self.end_sharing();
+            self.regrow();
+            self.tell_of_positions_anew();
+            self.announce_end();
         }
     }
 

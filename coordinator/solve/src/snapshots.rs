@@ -92,5 +92,6 @@ impl Solve {
     pub fn abandon_snapshot(&mut self) {
         self.snapshots.0 = None;
         self.apply_durable(usize::MAX);
+        self.announce_end();
     }
 }

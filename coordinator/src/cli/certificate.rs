@@ -169,12 +169,22 @@ pub fn of_entry(
     file: &Path,
     solve: &Solve,
     proofs: &ProofFolder,
+    is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<Option<String>> {
     let size = SizeFlags { minimize: false, compact: false };
     let (threads, memory) = (super::values::cores(), MEMORY_OF_AN_ENTRY);
     let known = Known { table: None, proofs: Some(proofs), threads, memory };
-    let made = make(file, size, solve, &known, &Progress::start())?;
+    let made = make_until(is_stopped, file, size, solve, &known, &Progress::start())?;
     Ok(made.map(|made| made.sha256))
+}
+
+/// Whether a certificate could not be made because of what it says, and not because of the machine: then it never can be.
+pub fn is_no_proof(error: &anyhow::Error) -> bool {
+    match error.downcast_ref::<CertifyError>() {
+        Some(CertifyError::Failed(failure)) => !matches!(failure, Failure::Trouble(_)),
+        Some(CertifyError::NotForThisGame(_) | CertifyError::NotCompact(_)) => true,
+        Some(CertifyError::Stopped) | None => false,
+    }
 }
 
 /// The bytes that the certificate of an entry of a queue may take while it is made.
@@ -188,16 +198,28 @@ pub fn make(
     known: &Known<'_>,
     progress: &Progress,
 ) -> anyhow::Result<Option<Certificate>> {
+    // The solve has ended, so a signal loses nothing but the certificate.
+    let interrupt = Interrupt::listen(None)?;
+    make_until(&|| interrupt.is_asked(), file, size, solve, known, progress)
+}
+
+/// The same until it is to stop.
+fn make_until(
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    file: &Path,
+    size: SizeFlags,
+    solve: &Solve,
+    known: &Known<'_>,
+    progress: &Progress,
+) -> anyhow::Result<Option<Certificate>> {
     let claims = claims_of(solve);
     if claims.is_empty() {
         warn!("there is no certificate, because the answer is clear without a move");
         return Ok(None);
     }
     info!("making the certificate");
-    // The solve has ended, so a signal loses nothing but the certificate.
-    let interrupt = Interrupt::listen(None)?;
     let begun = Instant::now();
-    let making = Making { size, solve, known, claims, interrupt, progress, begun };
+    let making = Making { size, solve, known, claims, is_stopped, progress, begun };
     let unfinished = unfinished(file);
     let made = making.write(&unfinished);
     progress.finish();
@@ -220,7 +242,7 @@ struct Making<'a> {
     solve: &'a Solve,
     known: &'a Known<'a>,
     claims: Vec<Claim>,
-    interrupt: Interrupt,
+    is_stopped: &'a (dyn Fn() -> bool + Sync),
     progress: &'a Progress,
     begun: Instant,
 }
@@ -297,8 +319,6 @@ impl Making<'_> {
         let mut file = options.open(output).map_err(cannot)?;
         let (progress, begun) = (self.progress.clone(), self.begun);
         let mut shown = Shown { progress, positions: 0, looked_into: 0, begun };
-        let interrupt = &self.interrupt;
-        let stopped = || interrupt.is_asked();
         let (settings, claims) = (self.solve.settings(), &self.claims);
         let (spec, moves, of_machine) = (&settings.spec, &settings.moves, self.settings());
         let made = certify(
@@ -307,7 +327,7 @@ impl Making<'_> {
             claims,
             size,
             table,
-            &stopped,
+            self.is_stopped,
             &mut file,
             &of_machine,
             &mut shown,

@@ -27,7 +27,7 @@
 //! - `progress`: progress on stderr; `terminal`: the log, and the line of progress below it.
 //! - `interrupt`: what Ctrl-C and SIGTERM do.
 
-pub(crate) use certificate::of_entry as certificate_of_entry;
+pub(crate) use certificate::{is_no_proof, of_entry as certificate_of_entry};
 
 mod admission;
 mod ask;

@@ -174,7 +174,13 @@ fn run_queue(flags: &ServeFlags, games: &Games) -> Result<End, CommandError> {
         .with_context(|| format!("cannot listen on {listen}"))?;
     let (directory, other) = flags.keeping.directory().expect("clap requires --data with --queue");
     let (directory_of_queue, queue_id) = (directory.to_owned(), random_id());
-    let opening = Opening { directory: directory_of_queue, queue_id, template, other };
+    let opening = Opening {
+        directory: directory_of_queue,
+        queue_id,
+        template,
+        other,
+        is_stopping: Arc::default(),
+    };
     let config = QueueConfig {
         opening,
         settings: QueueSettings { sweep_nodes: flags.queue.sweep_nodes, most_open },

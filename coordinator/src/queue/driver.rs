@@ -66,6 +66,17 @@ pub enum QueueError {
         /// What is wrong with it.
         reason: written::ReadError,
     },
+    /// No snapshot can be read, though they are whole, and the records do not begin at the beginning.
+    #[error(
+        "no snapshot of the queue can be read, and the records before them are gone; the newest, after record {number}: \
+         {reason}; is it another program's, with games of its own?"
+    )]
+    Snapshot {
+        /// After which record the newest was made.
+        number: u64,
+        /// What is wrong with it.
+        reason: written::ReadError,
+    },
     /// The system failed.
     #[error(transparent)]
     System(#[from] std::io::Error),
@@ -135,7 +146,7 @@ impl QueueDriver {
         })?;
         let (handle, commands) = QueueHandle::new(games);
         let heartbeat = heartbeat_of(opening.template.lease_length);
-        let now = Instant::now();
+        let (now, is_stopping) = (Instant::now(), opening.is_stopping.clone());
         Ok(QueueDriver {
             queue,
             opening: Arc::new(opening),
@@ -153,7 +164,7 @@ impl QueueDriver {
             answers: BTreeMap::new(),
             snapshot,
             began: now,
-            is_stopping: Arc::default(),
+            is_stopping,
         })
     }
 

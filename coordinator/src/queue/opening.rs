@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -14,7 +15,7 @@ use jlpns_solve::belief::Confirm;
 use jlpns_solve::{AskedPosition, Solve, SolveSettings, Tidings};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::cli::certificate_of_entry;
+use crate::cli::{certificate_of_entry, is_no_proof};
 use crate::driver::{Driver, DriverConfig};
 use crate::proofs::ProofFolder;
 use crate::recorder::{OtherProcess, take_up};
@@ -57,6 +58,8 @@ pub struct Opening {
     pub template: Template,
     /// Whether another process that has the journals open is to stop.
     pub other: OtherProcess,
+    /// Set when the queue is stopped: then no certificate is made any more.
+    pub is_stopping: Arc<AtomicBool>,
 }
 
 impl Opening {
@@ -142,32 +145,34 @@ impl Opening {
         Ok(Driver::with_proofs(taken.solve, Some(taken.recorder), proofs, config))
     }
 
-    /// How the solve of an entry's own has ended; with the certificate, if one is asked for, which takes its time.
+    /// How the solve of an entry's own has ended; with the certificate, if one is asked for, which takes its time. What is
+    /// wrong with the machine is an error, and says nothing of the entry.
     pub fn end_of(
         &self,
         number: u64,
         entry: &Entry,
         solve: &Solve,
         stopped: Option<String>,
-    ) -> (EndKind, String, Found) {
+    ) -> anyhow::Result<(EndKind, String, Found)> {
         let mut found = found_of(solve, entry);
         let Some(end) = solve.end() else {
             let reason = stopped.unwrap_or_else(|| "it was stopped".to_owned());
-            return (EndKind::Stopped, reason, found);
+            return Ok((EndKind::Stopped, reason, found));
         };
         found.bounds = Some(end.bounds);
         if !entry.asked.certificate {
-            return (EndKind::Solved, String::new(), found);
+            return Ok((EndKind::Solved, String::new(), found));
         }
         match self.certificate(number, solve) {
             Ok(made) => {
                 found.certificate = made;
-                (EndKind::Solved, String::new(), found)
+                Ok((EndKind::Solved, String::new(), found))
             }
-            Err(error) => {
+            Err(error) if is_no_proof(&error) => {
                 let reason = format!("its certificate could not be made: {error:#}");
-                (EndKind::Failed, reason, found)
+                Ok((EndKind::Failed, reason, found))
             }
+            Err(error) => Err(error.context("its certificate could not be made")),
         }
     }
 
@@ -179,7 +184,8 @@ impl Opening {
         let name = format!("{number}.certificate");
         let spec = solve.settings().spec.clone();
         let proofs = ProofFolder::beside_journal(spec, &self.directory_of_solve(number))?;
-        let made = certificate_of_entry(&folder.join(&name), solve, &proofs)?;
+        let is_stopped = || self.is_stopping.load(Ordering::Relaxed);
+        let made = certificate_of_entry(&folder.join(&name), solve, &proofs, &is_stopped)?;
         Ok(made.map(|sha256| (format!("{CERTIFICATES}/{name}"), sha256)))
     }
 }

@@ -10,12 +10,14 @@ use jlpns_proto::convert::label;
 use jlpns_proto::v1;
 use jlpns_proto::v1::coordinator_message::Kind as ToWorker;
 use jlpns_proto::v1::worker_message::Kind as FromWorker;
-use jlpns_solve::{Readiness, WorkerId};
+use jlpns_solve::{Event, Readiness, WorkerId};
 use tokio::sync::{mpsc, oneshot, watch};
 use tonic::{Code, Status, Streaming};
 
 use super::driver::{QueueCommand, QueueHandle};
-use crate::driver::{DriverHandle, MESSAGES, Outbound, WorkerStream, says_quarantined};
+use crate::driver::{
+    DriverCommand, DriverHandle, MESSAGES, Outbound, WorkerStream, says_quarantined,
+};
 use crate::incoming_certificates::Certificates;
 use crate::service::{command, invalid, next_message, readiness};
 
@@ -50,7 +52,22 @@ pub(super) async fn listen(
             }
         };
         let handed = if solve == 0 {
-            of_the_worker(worker, kind, &queue)
+            match of_the_worker(kind) {
+                Ok(Some(readiness)) => {
+                    // At once, so that what it gives back with its next message is no loss; the queue comes later.
+                    let solves: Vec<(DriverHandle, WorkerId)> =
+                        routes.borrow().values().cloned().collect();
+                    for (driver, id) in solves {
+                        let event = Event::Readiness { worker: id, readiness: readiness.clone() };
+                        // A driver that is gone has ended.
+                        let _ = driver.send(DriverCommand::Tell { event }).await;
+                    }
+                    queue.send(QueueCommand::Readiness { worker, readiness });
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err(status) => Err(status),
+            }
         } else {
             let route = routes.borrow().get(&solve).cloned();
             // What is said of a solve that has ended changes nothing.
@@ -63,6 +80,7 @@ pub(super) async fn listen(
                     Ok(())
                 }
                 Ok(None) => Ok(()),
+                // The driver has ended. What is wrong with this machine is said with another code.
                 Err(status) if status.code() == Code::Unavailable => Ok(()),
                 Err(status) => Err(status),
             }
@@ -75,8 +93,8 @@ pub(super) async fn listen(
     queue.send(QueueCommand::Leave { worker });
 }
 
-/// What a worker says of itself, and of no solve.
-fn of_the_worker(worker: WorkerId, kind: FromWorker, queue: &QueueHandle) -> Result<(), Status> {
+/// What a worker says of itself, and of no solve: whether it takes leases from now on.
+fn of_the_worker(kind: FromWorker) -> Result<Option<Readiness>, Status> {
     let FromWorker::Batch(batch) = kind else {
         return Err(invalid("a second hello, or a certificate of no solve; say of which it is"));
     };
@@ -91,10 +109,7 @@ fn of_the_worker(worker: WorkerId, kind: FromWorker, queue: &QueueHandle) -> Res
     if !is_empty {
         return Err(invalid("a batch about leases that names no solve; say of which it is"));
     }
-    if let Some(readiness) = said {
-        queue.send(QueueCommand::Readiness { worker, readiness });
-    }
-    Ok(())
+    Ok(said)
 }
 
 fn cut_off(worker: WorkerId, outbound: &Outbound, status: Status) {
@@ -154,7 +169,8 @@ pub(super) fn attach(
                 return;
             }
         }
-        if !is_over {
+        // One that has ended meanwhile, and makes its certificate perhaps, never let the worker in: it has others.
+        if has_begun && !is_over {
             // The driver has broken down, or the worker does not read: it begins anew with all solves.
             queue.send(QueueCommand::Dismissed { worker, is_refused: false });
         }

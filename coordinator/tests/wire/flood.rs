@@ -215,3 +215,26 @@ async fn a_handshake_with_a_certificate_is_enough_to_keep_a_place() {
     })
     .await;
 }
+
+/// A peer that asks and never reads what it is answered: the answers fill what lies between, and nothing is read any more
+/// either. It is gone all the same when its time is over.
+#[tokio::test]
+async fn whoever_does_not_read_is_not_waited_for() {
+    within_a_minute(async {
+        let limits =
+            Limits { authentication_timeout: Duration::from_millis(500), ..Limits::for_workers(8) };
+        let admission = Admission::new(Some(Token::new(RIGHT).expect("a token")), None, limits);
+        let coordinator = Guarded::start(admission).await;
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(1024).expect("a small buffer");
+        let mut peer = socket.connect(coordinator.address).await.expect("a connection");
+        let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        peer.write_all(preface).await.expect("a beginning");
+        // Eight bytes of PING, which are to come back.
+        let ping = [&[0, 0, 8, 6, 0, 0, 0, 0, 0][..], &[7; 8]].concat();
+        let pings = ping.repeat(4096);
+        while peer.write_all(&pings).await.is_ok() {}
+        coordinator.solve(with_token(RIGHT)).await;
+    })
+    .await;
+}

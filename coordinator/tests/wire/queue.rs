@@ -56,6 +56,7 @@ impl Served {
             queue_id: "q".to_owned(),
             template,
             other: OtherProcess::Keeps,
+            is_stopping: Arc::default(),
         };
         let settings = QueueSettings { sweep_nodes: 1 << 30, most_open: 1 };
         let config = QueueConfig { opening, settings, games: Games::built_in() };

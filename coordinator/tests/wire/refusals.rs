@@ -207,13 +207,26 @@ async fn certificates_come_in_parts_before_their_reports() {
             stream.say(FromWorker::Batch(v1::WorkerBatch { reports, ..Default::default() })).await;
             coordinator.until(|status| status.refused > refused).await;
         }
-        let without = Coordinator::start(settings("connect4:4x4"));
-        for message in [part(1, 3), with_certificate(3)] {
-            let mut stream = without.join(1).await;
-            stream.say(message).await;
-            let status = stream.end().await.expect("it is refused");
-            assert_eq!(status.message(), "this solve asks for no certificates");
+    })
+    .await;
+}
+
+/// It may have asked for them before it was started anew: then the report is as good as one without.
+#[tokio::test]
+async fn a_certificate_that_is_not_asked_for_is_passed_over() {
+    within_a_minute(async {
+        let coordinator = Coordinator::start(settings("connect4:4x4"));
+        let mut stream = coordinator.join(1).await;
+        let lease = stream.batch().await.leases.remove(0);
+        for _ in 0..5 {
+            stream.say(part(lease.lease_id, 3)).await;
         }
+        let FromWorker::Batch(mut batch) = with_certificate(15) else { unreachable!() };
+        batch.reports[0].lease_id = lease.lease_id;
+        stream.say(FromWorker::Batch(batch)).await;
+        let status = coordinator.until(|status| status.jobs > 0).await;
+        assert_eq!((status.refused, status.workers.len()), (0, 1));
+        coordinator.stop().await;
     })
     .await;
 }

@@ -7,6 +7,9 @@ use crate::large_pages::{LargePages, LargeVec};
 /// The last edge of its node.
 const LAST: u32 = 1 << 31;
 
+/// More places for edges have no numbers.
+pub(super) const MOST_EDGES: usize = NONE as usize;
+
 /// The children of all nodes, in blocks.
 #[derive(Debug)]
 pub(super) struct Edges {
@@ -79,6 +82,11 @@ impl Edges {
             self.free.resize(count + 1, NONE);
         }
         self.edges[first as usize] = std::mem::replace(&mut self.free[count], first);
+    }
+
+    /// How many places there are, used or free.
+    pub fn places(&self) -> usize {
+        self.edges.len()
     }
 
     fn allocate(&mut self, count: usize) -> u32 {

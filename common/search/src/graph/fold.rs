@@ -173,8 +173,9 @@ impl<G: Game, W: Width> Graph<G, W> {
                 // A new one has no parents yet.
                 self.note_change(child);
                 if !self.nodes.is_leaf(child) {
-                    // What is not settled follows from its own children.
+                    // What is not settled follows from its own children; all that is settled needs none.
                     self.enqueue(child);
+                    self.drop_if_settled(child);
                 }
             }
             // Mirror images are one child, and its effort counts once.

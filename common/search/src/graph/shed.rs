@@ -11,6 +11,7 @@
 use jlpns_games::Game;
 
 use crate::efforts::{ThresholdSet, Width};
+use crate::graph::edges::MOST_EDGES;
 use crate::graph::node_id::MAX_NODES;
 use crate::graph::nodes::Mark;
 use crate::graph::{Graph, NodeId};
@@ -101,7 +102,11 @@ impl<G: Game, W: Width> Graph<G, W> {
     /// Whether there is room for a node's `count` children: either within the memory, or in places
     /// that have been freed.
     pub(super) fn has_room(&self, count: usize) -> bool {
-        if self.live() >= MAX_NODES - usize::from(u16::MAX) {
+        let most_moves = usize::from(u16::MAX);
+        if self.live() >= MAX_NODES - most_moves
+            || self.nodes.edges.places() >= MOST_EDGES - most_moves
+                && self.nodes.edges.growth_for(count) > 0
+        {
             return false;
         }
         let (memory, bytes) = (self.memory(), self.bytes());

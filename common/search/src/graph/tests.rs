@@ -19,6 +19,7 @@ mod dump;
 mod full;
 mod late_first;
 mod ranks;
+mod settled_children;
 
 use coins::Coins;
 

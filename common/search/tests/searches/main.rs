@@ -1,6 +1,7 @@
 //! Whole searches against minimax and the papers: one program, because each of several would compile
 //! the searches anew.
 
+mod budgets;
 mod favoured_first;
 mod last_moves;
 mod many_outcomes;

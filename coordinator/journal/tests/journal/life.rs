@@ -109,6 +109,26 @@ fn compaction_deletes_old_files() {
     );
 }
 
+/// Somebody else may have deleted one: a process that was superseded, or a person in need of room.
+#[test]
+fn an_old_file_that_is_gone_already_does_not_stop_compaction() {
+    let (_parent, directory) = directory();
+    let mut journal = open_whole(&directory).journal;
+    for round in 1..=4 {
+        journal.append(&records(round * 10 - 9..=round * 10)).expect("appended");
+        journal.snapshot(round * 10, true, b"all").expect("a snapshot");
+        for gone in ["snapshot-000002", "records-000003.redb"] {
+            if round == 2 {
+                std::fs::remove_file(directory.join(gone)).expect("it was there");
+            }
+        }
+    }
+    assert_eq!(
+        files(&directory),
+        ["records-000007.redb", "snapshot-000006", "snapshot-000008", "solve.json"]
+    );
+}
+
 #[test]
 fn what_does_not_follow_is_refused() {
     let (_parent, directory) = directory();

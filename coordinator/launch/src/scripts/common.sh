@@ -96,18 +96,30 @@ drain() {
     done
     [ -n "$running" ] || return 0
     stage draining
-    signal_all TERM
-    if ended_within "$1"; then return 0; fi
-    [ "$2" = yes ] || return 1
-    stage aborting
-    # The second one aborts.
-    signal_all TERM
-    if ended_within 3; then return 0; fi
-    signal_all KILL
-    ended_within 5
+    ask_to_drain
+    if ! ended_within "$1"; then
+        [ "$2" = yes ] || return 1
+        stage aborting
+        # The second one aborts.
+        signal_all TERM
+        if ! ended_within 3; then
+            signal_all KILL
+            ended_within 5 || return 1
+        fi
+    fi
+    rm -f "$folder/asked"
 }
 still() {
     alive "${1%:*}" && [ "$ticks" = "${1#*:}" ]
+}
+# Once each: a second signal aborts, however much later it comes.
+ask_to_drain() {
+    for each in $running; do
+        grep -qxF "$each" "$folder/asked" 2>/dev/null && continue
+        if still "$each" && kill -TERM "${each%:*}" 2>/dev/null; then
+            printf '%s\n' "$each" >>"$folder/asked" || :
+        fi
+    done
 }
 signal_all() {
     for each in $running; do

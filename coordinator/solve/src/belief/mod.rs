@@ -121,8 +121,8 @@ pub struct Belief {
     answer: Answer,
     /// When it is told again that machines contradict each other.
     disputes_told: Duration,
-    /// Whether something was ever taken back: only then may a position be settled that the tree
-    /// does not know to be.
+    /// Whether something was ever taken back: then a position may be settled that the tree does not know to be. (So it may
+    /// where the tree has given something up because its memory was full.)
     has_withdrawn: bool,
 }
 

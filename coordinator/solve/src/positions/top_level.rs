@@ -9,6 +9,12 @@ use super::{Position, Positions, State, Turn};
 use crate::belief::{Basis, Claims, Confirm};
 use crate::top_level::{MostProving, NodeRef, TopLevel, TreeSize, Whole};
 
+/// A search that has spent less than so small a part of its budget was broken off, as its worker paused or was cut off; after
+/// three losses a budget is a 512th of what it was.
+const BROKEN_OFF_BELOW: u64 = 1 << 10;
+/// After so many reports the next one without an answer counts, however small it is.
+const MOST_BROKEN_OFF: u64 = 8;
+
 impl TopLevel for Positions {
     fn root_efforts(&self) -> &[EffortPair] {
         &self.open
@@ -112,7 +118,13 @@ impl TopLevel for Positions {
             position.children.clone_from(&findings.children);
         }
         if !question.is_answered(&findings.efforts) {
-            self.set(node, State::GivenUp);
+            let is_broken_off = (1..position.budget / BROKEN_OFF_BELOW).contains(&findings.nodes);
+            let state = if is_broken_off && position.jobs <= MOST_BROKEN_OFF {
+                State::Waiting
+            } else {
+                State::GivenUp
+            };
+            self.set(node, state);
         }
         true
     }

@@ -325,6 +325,58 @@ fn what_a_liar_alone_has_answered_is_withdrawn_and_searched_again() {
     assert_eq!((shell.known.len(), wrong(&shell)), (20, 0));
 }
 
+/// A machine was found out elsewhere while nothing was asked of this solve.
+#[test]
+fn what_a_liar_has_answered_is_not_told_by_a_solve_that_is_taken_up() {
+    let mut draws = StdRng::seed_from_u64(1);
+    let settings = of_positions(vec![asked(1, Vec::new(), 1 << 30)], Confirm::None);
+    let mut shell = Shell::new(settings.clone());
+    shell.join(true);
+    while shell.work(&mut draws) {}
+    assert!(shell.known.contains_key(&1), "it was believed");
+    for is_out in [false, true] {
+        let records = shell.records.clone();
+        let mut solve = Solve::resume(settings.clone(), 1_000, Vec::new(), records).unwrap();
+        solve.begin_with_judged([(info("liar", 2).identity, is_out)]);
+        let told = |action| matches!(action, Action::Tidings(Tidings::Answered(_)));
+        assert_eq!(solve.take_actions().into_iter().any(told), !is_out);
+        let identity = info("liar", 2).identity;
+        let machine = solve.belief.machines().find(&identity).unwrap();
+        assert_eq!(solve.belief.is_quarantined(machine), is_out);
+    }
+}
+
+/// A worker that pauses reports what little it has: others search the position, in full. Whoever does so always is given up at
+/// last.
+#[test]
+fn a_search_that_was_broken_off_is_not_the_last_word_on_a_position() {
+    let budget = 1 << 30;
+    let mut shell = Shell::new(of_positions(vec![asked(1, Vec::new(), budget)], Confirm::None));
+    shell.join(false);
+    let findings = Findings {
+        efforts: vec![EffortPair::UNIT; 2],
+        children: Vec::new(),
+        nodes: 5,
+        most_proving_move: None,
+    };
+    for time in 0..8 {
+        let Held { worker, lease, job } = shell.held.remove(0);
+        assert_eq!(job.budget, budget, "{time}");
+        let (subject, examined, elapsed) = (None, None, Duration::from_millis(1));
+        let findings = findings.clone();
+        let report =
+            Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false };
+        shell.tell(report).unwrap();
+        assert!(shell.known.is_empty(), "{time}");
+    }
+    let Held { worker, lease, .. } = shell.held.remove(0);
+    let (subject, examined, elapsed) = (None, None, Duration::from_millis(1));
+    let report =
+        Event::Reported { worker, lease, subject, examined, findings, elapsed, hearsay: false };
+    shell.tell(report).unwrap();
+    assert_eq!(shell.known.get(&1), Some(&None), "it is given up");
+}
+
 #[test]
 fn what_was_confirmed_by_whoever_is_put_out_is_withdrawn_and_confirmed_again() {
     let mut draws = StdRng::seed_from_u64(1);

@@ -65,8 +65,11 @@ fn while_a_snapshot_is_made_slots_get_jobs_and_records_wait() {
     assert!(slices > 5 && granted_meanwhile > 0, "{slices} slices, {granted_meanwhile} leases");
     let made = made.unwrap();
     assert!(solve.ledger.applied() >= made.through, "what waited counts now");
-    assert_eq!(made, at_once.unwrap(), "it is what it was after that record");
-    Solve::resume(settings, 1_000, vec![made], []).unwrap();
+    // What leases pretend of nodes above the frontier is in neither.
+    let taken_up =
+        |snapshot| Solve::resume(settings.clone(), 1_000, vec![snapshot], []).unwrap().snapshot();
+    let (made, at_once) = (taken_up(made), taken_up(at_once.unwrap()));
+    assert!(made == at_once, "it is not what it was after that record");
 }
 
 #[test]

@@ -91,7 +91,13 @@ impl QueueDriver {
                         self.places.judge(&identity, true);
                         self.queue.put_out(identity, name.to_owned());
                     }
-                    self.leave(worker, "it was put out by hand");
+                }
+                // Whatever their names are: a solve that is opened later knows nothing of their machine.
+                let of_machines =
+                    self.workers.all().filter(|(_, w)| self.queue.is_put_out(&w.info.identity));
+                let let_go: Vec<WorkerId> = of_machines.map(|(id, _)| id).collect();
+                for worker in let_go {
+                    self.leave(worker, "its machine was put out by hand");
                 }
                 workers.len()
             }

@@ -78,18 +78,24 @@ pub(super) fn read(
 ) -> Result<(Vec<QueueRecord>, u64, u64), QueueError> {
     let mut reader = EntryReader::new(games);
     let mut through = 0;
-    let mut read = Vec::new();
+    let (mut read, mut unreadable) = (Vec::new(), None);
     for snapshot in snapshots {
         match written::snapshot_from_bytes(&snapshot.bytes, &mut reader) {
             Ok(records) => {
-                (read, through) = (records, snapshot.through);
+                (read, through, unreadable) = (records, snapshot.through, None);
                 break;
             }
             Err(error) => {
                 let number = snapshot.through;
                 warn!("the snapshot after record {number} of the queue is not used: {error}");
+                unreadable.get_or_insert((number, error));
             }
         }
+    }
+    // A queue that went on from there would be an empty one, and take the place of the one that was.
+    let is_whole = records.first().is_some_and(|record| record.number == 1);
+    if let Some((number, reason)) = unreadable.filter(|_| !is_whole) {
+        return Err(QueueError::Snapshot { number, reason });
     }
     let snapshot = through;
     for Record { number, bytes } in records {
@@ -100,4 +106,25 @@ pub(super) fn read(
         }
     }
     Ok((read, through, snapshot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What another program has kept, with a game that this one does not know, is not to be taken for nothing.
+    #[test]
+    fn a_queue_whose_snapshots_cannot_be_read_is_not_an_empty_one() {
+        let games = Games::built_in();
+        let empty = written::snapshot_to_bytes([].iter());
+        let torn = |through| Snapshot { through, bytes: vec![0xff; 9] };
+        let whole = |through| Snapshot { through, bytes: empty.clone() };
+        let error = read(&games, vec![torn(9), torn(5)], Vec::new()).unwrap_err().to_string();
+        assert!(error.starts_with("no snapshot of the queue can be read"), "{error}");
+        assert!(error.contains("after record 9"), "{error}");
+        let (records, through, snapshot) =
+            read(&games, vec![torn(9), whole(5)], Vec::new()).expect("the older one");
+        assert_eq!((records.len(), through, snapshot), (0, 5, 5));
+        assert_eq!(read(&games, Vec::new(), Vec::new()).expect("a new one").1, 0);
+    }
 }

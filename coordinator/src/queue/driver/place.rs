@@ -80,7 +80,8 @@ impl Place {
         queue_handle: &QueueHandle,
         queue: &Queue,
     ) -> Option<Place> {
-        let OpenedDriver { driver, sweep } = opened;
+        let OpenedDriver { mut driver, sweep } = opened;
+        driver.begin_with_judged(queue.judged().map(|(identity, out)| (identity.clone(), out)));
         let entry: Option<Entry> = queue.entry(number).cloned();
         let (spec, has_long_jobs) = match (&sweep, &entry) {
             (Some(sweep), _) => (sweep.spec.clone(), false),
@@ -124,7 +125,8 @@ impl Place {
                     let reason = reason.get().cloned();
                     let end = move || opening.end_of(number, &entry, &solve, reason);
                     match spawn_blocking(end).await {
-                        Ok((kind, reason, found)) => PlaceEnd::Solve { kind, reason, found },
+                        Ok(Ok((kind, reason, found))) => PlaceEnd::Solve { kind, reason, found },
+                        Ok(Err(error)) => PlaceEnd::Failed(format!("{error:#}")),
                         Err(error) => PlaceEnd::Failed(error.to_string()),
                     }
                 }
@@ -132,7 +134,7 @@ impl Place {
             };
             queue_handle.send(QueueCommand::Ended { number, end: Box::new(end) });
         });
-        let place = Place {
+        Some(Place {
             idle_since: sweep
                 .as_ref()
                 .filter(|it| queue.asked_of(it).is_empty())
@@ -148,11 +150,7 @@ impl Place {
             wants: u32::MAX,
             status: None,
             is_asked: false,
-        };
-        for (identity, is_out) in queue.judged() {
-            place.tell(Event::Judged { identity: identity.clone(), is_out });
-        }
-        Some(place)
+        })
     }
 
     /// The sweep, if it is one.
