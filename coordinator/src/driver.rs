@@ -5,6 +5,7 @@
 
 mod connections;
 mod declines;
+mod ending;
 mod handle;
 mod messages;
 mod names;
@@ -19,7 +20,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use declines::Declines;
-use handle::ToldEnd;
 pub(crate) use handle::{DriverCommand, MESSAGES, Outbound, WorkerStream};
 pub use handle::{DriverGone, DriverHandle};
 use jlpns_journal::WriterEvent;
@@ -45,9 +45,6 @@ const COMMANDS_AT_ONCE: usize = 64;
 /// How long there may be no worker before it is said, the first time and from then on.
 const IDLE_FIRST: Duration = Duration::from_secs(1);
 const IDLE_AGAIN: Duration = Duration::from_secs(60);
-
-/// How long the last reports may take to become durable when the driver stops.
-const LAST_RECORDS: Duration = Duration::from_secs(10);
 
 /// What workers are told whose solve is stopped and not kept.
 const STOPPED_FOR_GOOD: &str = "it was stopped before it was solved, and nothing of it is kept";
@@ -236,74 +233,6 @@ impl Driver {
         }
         self.say_answer();
         self.stop().await
-    }
-
-    /// Tells all workers the answer.
-    fn say_answer(&mut self) {
-        let answer = answer(&self.solve.status(self.now()));
-        info!("the solve is over: {answer}");
-        self.say_over(answer);
-    }
-
-    /// Tells all workers that the solve is over, those too that are just about to join.
-    fn say_over(&mut self, answer: String) {
-        // Those that are here hear it before anything else that the end brings.
-        for (worker, (info, connection)) in &self.connections {
-            if !post(connection, over(answer.clone())) {
-                warn!("{worker} ({}) could not be told of the end", info.name);
-            }
-        }
-        let status = self.solve.status(self.now());
-        // Before the way is closed, so that each that finds it closed finds this.
-        self.handle.set_told_end(ToldEnd { answer: answer.clone(), status });
-        self.commands.close();
-        while let Ok(command) = self.commands.try_recv() {
-            match command {
-                DriverCommand::Join { connection, .. } => {
-                    // One that does not read it has gone.
-                    let _ = post(&connection, over(answer.clone()));
-                }
-                status @ DriverCommand::Status { .. } => self.obey(status),
-                // Nothing that anybody still says or wants changes the end.
-                _ => {}
-            }
-        }
-    }
-
-    /// Sees to it that all that was reported is durable.
-    async fn stop(mut self) -> Result<Solve, DriverError> {
-        self.own_searches.stop();
-        let end = Instant::now() + LAST_RECORDS;
-        loop {
-            // The last snapshot stands for all.
-            self.solve.abandon_snapshot();
-            self.flush();
-            // Or workers would send those reports to the next coordinator again.
-            self.outbox.release_all();
-            self.flush();
-            if self.recorder.is_none() || !self.solve.waits_for_records() {
-                break;
-            }
-            tokio::select! {
-                () = sleep_until(end) => break,
-                event = written(&mut self.recorder) => self.hear(event)?,
-            }
-        }
-        // The last record may have brought the answer.
-        if self.solve.end().is_some() && !self.commands.is_closed() {
-            self.say_answer();
-        }
-        if let Some(recorder) = self.recorder.take() {
-            if self.solve.end().is_none() {
-                for (_, connection) in self.connections.values() {
-                    // One that does not read it waits all the same: it is only less well informed.
-                    let _ = post(connection, stopped());
-                }
-            }
-            recorder.snapshot(Box::new(self.solve.snapshot()));
-            recorder.finish().await?;
-        }
-        Ok(self.solve)
     }
 
     /// What the journal's writer says.

@@ -177,3 +177,31 @@ pub(super) fn attach(
     });
     WorkerStream { outbound, _open: open }
 }
+
+#[cfg(test)]
+mod tests {
+    use jlpns_games::spec::Games;
+
+    use super::*;
+
+    /// One that makes its certificate lets nobody in any more: who comes meanwhile has the other solves.
+    #[tokio::test]
+    async fn a_solve_that_has_ended_leaves_newcomers_alone() {
+        let (queue, mut commands) = QueueHandle::new(Games::built_in());
+        let (to_worker, _inbound) = mpsc::channel(4);
+        let attached = |worker, solve| {
+            let stopping = Arc::default();
+            attach(WorkerId(worker), solve, to_worker.clone(), queue.clone(), stopping)
+        };
+        drop(attached(1, 7));
+        let begun = attached(2, 8);
+        let welcome = ToWorker::Welcome(v1::Welcome::default());
+        begun.outbound.send(Ok(welcome.into())).await.expect("it is passed on");
+        // It breaks down.
+        drop(begun);
+        match commands.recv().await {
+            Some(QueueCommand::Dismissed { worker: WorkerId(2), is_refused: false }) => {}
+            other => panic!("{:?}", other.is_some()),
+        }
+    }
+}

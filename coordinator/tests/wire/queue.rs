@@ -90,8 +90,13 @@ impl Served {
     }
 
     async fn join(&self) -> Result<Worker, Status> {
+        self.join_as("ghost").await
+    }
+
+    /// Joins under a name, always from the same machine.
+    async fn join_as(&self, name: &str) -> Result<Worker, Status> {
         let (outbound, messages) = mpsc::channel(16);
-        let hello = v1::Hello { machine: "m".to_owned(), ..hello() };
+        let hello = v1::Hello { machine: "m".to_owned(), name: name.to_owned(), ..hello() };
         let hello = v1::WorkerMessage::from(FromWorker::Hello(hello));
         outbound.send(hello).await.expect("room for a message");
         let mut client = SolverClient::new(self.line().await);
@@ -236,6 +241,28 @@ async fn a_liar_is_put_out_of_the_whole_queue_and_its_answer_does_not_come_out()
         };
         assert_eq!(entry.value.as_deref(), Some("draw"));
         assert_eq!(entry.claims, entry.claims_confirmed);
+    })
+    .await;
+}
+
+/// No solve is open that could let it go.
+#[tokio::test]
+async fn whoever_is_kicked_goes_with_all_workers_of_its_machine() {
+    within_a_minute(async {
+        let served = Served::new(Confirm::None).await;
+        let mut workers = Vec::new();
+        for name in ["one", "two"] {
+            workers.push(served.join_as(name).await.expect("a welcome"));
+        }
+        let order = v1::WorkerOrder::Kick.into();
+        let request = v1::OrderWorkerRequest { name: "one".to_owned(), order };
+        let mut client = SolverClient::new(served.line().await);
+        client.order_worker(request).await.expect("an order");
+        for mut worker in workers {
+            while worker.hear().await.is_ok() {}
+        }
+        let refused = served.join_as("two").await.err().expect("it is put out");
+        assert_eq!(refused.code(), Code::PermissionDenied, "{refused}");
     })
     .await;
 }

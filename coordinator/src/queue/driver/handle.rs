@@ -119,7 +119,9 @@ pub struct QueueHandle {
 
 impl QueueHandle {
     /// The way to a queue that is about to run, and the queue's end of it.
-    pub(super) fn new(games: Games) -> (QueueHandle, mpsc::UnboundedReceiver<QueueCommand>) {
+    pub(in crate::queue) fn new(
+        games: Games,
+    ) -> (QueueHandle, mpsc::UnboundedReceiver<QueueCommand>) {
         let (commands, from_handles) = mpsc::unbounded_channel();
         let next_worker = Arc::new(AtomicU64::new(1));
         (QueueHandle { commands, games, next_worker }, from_handles)

@@ -117,8 +117,8 @@ mod tests {
     fn a_queue_whose_snapshots_cannot_be_read_is_not_an_empty_one() {
         let games = Games::built_in();
         let empty = written::snapshot_to_bytes([].iter());
-        let torn = |through| Snapshot { through, bytes: vec![0xff; 9] };
-        let whole = |through| Snapshot { through, bytes: empty.clone() };
+        let torn = |through| Snapshot { through, settled: true, bytes: vec![0xff; 9] };
+        let whole = |through| Snapshot { through, settled: true, bytes: empty.clone() };
         let error = read(&games, vec![torn(9), torn(5)], Vec::new()).unwrap_err().to_string();
         assert!(error.starts_with("no snapshot of the queue can be read"), "{error}");
         assert!(error.contains("after record 9"), "{error}");
