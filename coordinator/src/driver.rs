@@ -28,7 +28,6 @@ use jlpns_solve::{
     Event, Record, Refusal, Solve, SolveSettings, SolveStatus, Tidings, WorkerId, WorkerInfo,
     value_in_words,
 };
-use messages::post;
 pub(crate) use messages::{denied, over, says_quarantined, stopped};
 use names::Names;
 use outbox::Outbox;
