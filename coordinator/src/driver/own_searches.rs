@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jlpns_certificate::{FoundByJob, run_job};
 use jlpns_games::spec::GameSpec;
@@ -16,10 +16,12 @@ use jlpns_solve::ProofId;
 use tracing::warn;
 
 use super::handle::{DriverCommand, DriverHandle};
-use crate::proofs::ProofFolder;
+use crate::proofs::{NotKept, ProofFolder};
 
 /// The memory of all of them together, in bytes; it is taken as they need it.
 const MEMORY: u64 = 256 << 20;
+/// How soon it is tried again to keep a certificate for which there was no room.
+const ROOM_AGAIN: Duration = Duration::from_secs(1);
 
 /// Runs each search on a thread of its own, and has the driver told of its end.
 pub(super) struct OwnSearches {
@@ -90,7 +92,10 @@ impl OwnSearches {
             let is_stopped = || stop.load(Ordering::Relaxed);
             let found = run_job(&spec, &*searcher, &job, &mut StopFlag(&stop), &is_stopped);
             let found = found.and_then(|found| {
-                let proof = kept(proofs.as_deref(), &job, &found)?;
+                let proof = kept(proofs.as_deref(), &job, &found, &mut || {
+                    thread::sleep(ROOM_AGAIN);
+                    !is_stopped()
+                })?;
                 Ok((found.findings, proof))
             });
             let found = match found {
@@ -133,11 +138,13 @@ fn without_answer(job: &Job) -> Findings {
     Findings { efforts, children: Vec::new(), nodes: 0, most_proving_move: None }
 }
 
-/// Keeps the certificate that a search has come with.
+/// Keeps the certificate that a search has come with. What is wrong with the machine, such as a full disk, says nothing of what
+/// was found: it is tried again after each `pause`, until that says no.
 fn kept(
     proofs: Option<&ProofFolder>,
     job: &Job,
     found: &FoundByJob,
+    pause: &mut dyn FnMut() -> bool,
 ) -> Result<Option<ProofId>, String> {
     let Some((proofs, certificate)) = proofs.zip(found.certificate.as_ref()) else {
         return Ok(None);
@@ -147,7 +154,21 @@ fn kept(
         incoming.take(&certificate[..])?;
         proofs.keep(incoming, &job.moves, job.question, &found.findings)
     };
-    keep().map(Some).map_err(|error| error.to_string())
+    let mut is_told = false;
+    loop {
+        match keep() {
+            Ok(proof) => return Ok(Some(proof)),
+            Err(NotKept::Bad(why)) => return Err(why),
+            Err(trouble) => {
+                if !std::mem::replace(&mut is_told, true) {
+                    warn!("{trouble}; it is tried again");
+                }
+                if !pause() {
+                    return Err(trouble.to_string());
+                }
+            }
+        }
+    }
 }
 
 /// Stops a search when the driver does.
@@ -165,12 +186,57 @@ impl Observer for StopFlag<'_> {
 
 #[cfg(test)]
 mod tests {
-    use jlpns_games::Threshold;
+    use std::fs;
+
+    use jlpns_games::spec::parse_moves;
+    use jlpns_games::{Move, Threshold, with_game};
     use jlpns_search::search::{EPSILON, Growth};
     use jlpns_search::{Algorithm, Initialisation, Question};
     use jlpns_solve::{Solve, SolveSettings};
 
     use super::*;
+
+    fn job_of(moves: Vec<Move>, prove: bool, budget: u64) -> Job {
+        Job {
+            moves,
+            question: Question::Threshold(Threshold(1)),
+            sub_search: Algorithm::Pds,
+            initialisation: Initialisation::Unit,
+            knowledge: true,
+            prove,
+            alone: true,
+            growth: Growth::of(Algorithm::Pds),
+            epsilon: EPSILON,
+            budget,
+        }
+    }
+
+    /// A disk that is full is no word against a proof.
+    #[test]
+    fn a_certificate_for_which_there_is_no_room_is_kept_when_there_is() {
+        let spec: GameSpec = "connect4:4x4".parse().unwrap();
+        let moves = with_game!(spec.game(), game => parse_moves(game, "12212112")).unwrap();
+        let searcher = EmbeddedSubSearches::new(spec.clone()).searcher(&spec, MEMORY, 1).unwrap();
+        let job = job_of(moves, true, 1_000_000);
+        let found = run_job(&spec, &*searcher, &job, &mut (), &|| false).expect("it is proved");
+        assert!(found.certificate.is_some());
+        let folder = tempfile::tempdir().unwrap();
+        let proofs = ProofFolder::beside_journal(spec, folder.path()).unwrap();
+        let place = folder.path().join("proofs");
+        fs::remove_dir(&place).unwrap();
+        let mut pauses = 0;
+        let proof = kept(Some(&proofs), &job, &found, &mut || {
+            pauses += 1;
+            if pauses == 3 {
+                fs::create_dir(&place).unwrap();
+            }
+            true
+        });
+        assert!(matches!(proof, Ok(Some(_))) && pauses == 3, "{proof:?} after {pauses}");
+        // Whoever is stopped does not wait for it.
+        fs::remove_dir_all(&place).unwrap();
+        assert!(kept(Some(&proofs), &job, &found, &mut || false).is_err());
+    }
 
     /// What a search does that has a bug.
     struct Panicking;
@@ -188,19 +254,7 @@ mod tests {
         let (driver, mut commands) = DriverHandle::new(solve.examiner().clone(), None);
         let mut own_searches = OwnSearches::new(spec, None, driver);
         own_searches.searcher = Some(Arc::new(Panicking));
-        let job = Job {
-            moves: Vec::new(),
-            question: Question::Threshold(Threshold(1)),
-            sub_search: Algorithm::Pds,
-            initialisation: Initialisation::Unit,
-            knowledge: true,
-            prove: false,
-            alone: true,
-            growth: Growth::of(Algorithm::Pds),
-            epsilon: EPSILON,
-            budget: 1,
-        };
-        own_searches.begin(1, job);
+        own_searches.begin(1, job_of(Vec::new(), false, 1));
         let Some(DriverCommand::SearchFailed { trouble }) = commands.recv().await else {
             panic!("another command came first");
         };
