@@ -173,11 +173,13 @@ impl Solve {
         }
         let (moves, question) = (&report.moves, report.question);
         let completed;
+        // What was freed when it was settled, or given up when the memory was full, may be settled still. In a full tree, where
+        // there is much below each node, what was claimed of it and its children is enough.
         let has_given_up = self.tree.size().shed.nodes > 0 || self.tally.without_room > 0;
-        let findings = if says_the_contrary || has_given_up || self.belief.has_withdrawn() {
-            // What was freed when it was settled, or given up when the memory was full, may be settled still.
+        let below = says_the_contrary || self.belief.has_withdrawn();
+        let findings = if below || has_given_up {
             let claims = self.belief.claims();
-            completed = self.tree.completed(claims, moves, question, &report.findings);
+            completed = self.tree.completed(claims, below, moves, question, &report.findings);
             &completed
         } else {
             &report.findings

@@ -117,10 +117,12 @@ pub trait TopLevel: Send {
     fn take_moot(&mut self) -> Vec<NodeId>;
     /// Grows the tree anew from what is still claimed, where an answer needs this of claims; no node may be leased.
     fn regrow(&mut self, claims: &Claims, needs: Confirm);
-    /// The findings about the position at the end of `moves` with what claims settle besides, or the other way round.
+    /// The findings about the position at the end of `moves` with what claims settle besides, or the other way round: those about
+    /// the position and its children, or also `below` these, where positions have been expanded.
     fn completed(
         &self,
         claims: &Claims,
+        below: bool,
         moves: &[Move],
         question: Question,
         findings: &Findings,

@@ -97,6 +97,12 @@ impl<'a, G: Game> Proofs<'a, G> {
         all
     }
 
+    /// The same by claims about the position itself alone, which is quick.
+    pub fn claimed(&self, position: &G::Position, threshold: Threshold) -> Option<bool> {
+        let key: u128 = self.game.key(position).into();
+        self.claims.implying(key, threshold).next().map(|(_, claim)| claim.holds)
+    }
+
     /// What it rests on that the position at the end of `moves` reaches thresholds, or that it does
     /// not.
     pub fn basis(

@@ -166,7 +166,14 @@ impl TopLevel for Positions {
         }
     }
 
-    fn completed(&self, _: &Claims, _: &[Move], _: Question, findings: &Findings) -> Findings {
+    fn completed(
+        &self,
+        _: &Claims,
+        _: bool,
+        _: &[Move],
+        _: Question,
+        findings: &Findings,
+    ) -> Findings {
         findings.clone()
     }
 

@@ -42,8 +42,7 @@ impl Family {
         &all[usize::from(first - least)..][..width]
     }
 
-    /// The solve after `first` of these machines have said what is true of the child, and the last one has glanced at the
-    /// root and says this of the child.
+    /// The solve after these records.
     fn after(
         &self,
         machines: &[WorkerInfo],
@@ -51,6 +50,19 @@ impl Family {
         says: Vec<EffortPair>,
         hearsay: bool,
     ) -> Solve {
+        let records = self.records(machines, first, says, hearsay);
+        Solve::resume(self.settings.clone(), 10, Vec::new(), (1..).zip(records)).unwrap()
+    }
+
+    /// That `first` of these machines have said what is true of the child, and that the last one has glanced at the root and
+    /// says this of the child.
+    fn records(
+        &self,
+        machines: &[WorkerInfo],
+        first: &[u32],
+        says: Vec<EffortPair>,
+        hearsay: bool,
+    ) -> Vec<Record> {
         let joined = machines.iter().cloned().map(|info| {
             let WorkerInfo { identity, name, .. } = info;
             Record::Machine { identity, name }
@@ -74,8 +86,7 @@ impl Family {
         let mut glance = self.glance.clone();
         glance.children[0].efforts = says;
         let last = report(3, machines.len() as u32, &self.root, glance, hearsay);
-        let records = joined.chain(words).chain([last]);
-        Solve::resume(self.settings.clone(), 10, Vec::new(), (1..).zip(records)).unwrap()
+        joined.chain(words).chain([last]).collect()
     }
 }
 
@@ -111,6 +122,23 @@ fn a_word_that_contradicts_what_two_machines_say_does_not_come_into_the_tree_eit
             assert!(standings.iter().all(|&standing| standing == confirmed), "{standings:?}");
             assert!((1..=3).all(|one| !solve.belief.is_quarantined(MachineId(one))));
         }
+    }
+}
+
+/// A tree that was full has given up what was settled as well: what is claimed of that is not searched again.
+#[test]
+fn what_a_full_tree_has_given_up_is_settled_still() {
+    let family = Family::new(Confirm::Answer);
+    let unknown = vec![EffortPair::UNIT; family.truth.efforts.len()];
+    for without_room in [0, 1] {
+        let mut solve = Solve::new(family.settings.clone()).unwrap();
+        let records = family.records(&[info("one", 1)], &[1], unknown.clone(), false);
+        solve.tally.without_room = without_room;
+        for (number, record) in (solve.ledger.written() + 1..).zip(&records) {
+            solve.apply(number, record, Default::default());
+        }
+        let is_settled = *family.in_tree(&solve) == family.truth.efforts;
+        assert_eq!(is_settled, without_room > 0);
     }
 }
 

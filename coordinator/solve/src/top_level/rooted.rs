@@ -238,6 +238,7 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
     fn completed(
         &self,
         claims: &Claims,
+        below: bool,
         moves: &[Move],
         question: Question,
         findings: &Findings,
@@ -249,7 +250,12 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let first = question.thresholds().0;
         let mut complete = |position: &mut G::Position, efforts: &mut [EffortPair]| {
             for (index, pair) in efforts.iter_mut().enumerate() {
-                if let Some(holds) = proofs.verdict(position, Threshold(first.0 + index as u8)) {
+                let threshold = Threshold(first.0 + index as u8);
+                let known = match below {
+                    true => proofs.verdict(position, threshold),
+                    false => proofs.claimed(position, threshold),
+                };
+                if let Some(holds) = known {
                     *pair = EffortPair::solved(holds);
                 }
             }
