@@ -64,6 +64,20 @@ impl ProofFolder {
         Ok(ProofFolder { spec, directory, _temporary: None, turns: turns() })
     }
 
+    /// Whether certificates are kept beside a journal; nothing is tidied there.
+    pub fn has_any(journal: &Path) -> io::Result<bool> {
+        let entries = match fs::read_dir(journal.join(FOLDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            entries => entries?,
+        };
+        for entry in entries {
+            if entry?.file_name().to_str().is_some_and(|name| name.ends_with(ENDING)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// A folder for as long as this process runs.
     pub fn temporary(spec: GameSpec) -> io::Result<ProofFolder> {
         let temporary = TempDir::with_prefix("jlpns-proofs-")?;

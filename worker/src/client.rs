@@ -19,6 +19,7 @@ use jlpns_link::distrust::Distrust;
 use jlpns_search::searcher::Searching;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tracing::{info, warn};
 
 use self::declines::DeclineReasons;
@@ -230,6 +231,9 @@ enum SessionEnd {
     },
 }
 
+/// A connection that has lasted so long did not fail for what was said at its beginning.
+const SETTLED: Duration = Duration::from_secs(60);
+
 impl Client {
     async fn run(&mut self, connector: &impl Connector) -> Result<WorkerEnd, WorkerError> {
         let mut delays = self.config.backoff.begin();
@@ -248,6 +252,7 @@ impl Client {
                 }
                 connected = connector.connect() => connected,
             };
+            let begun = Instant::now();
             let reason = match connected {
                 Err(error) => {
                     if let Some(distrust) = Distrust::behind(&error) {
@@ -258,7 +263,8 @@ impl Client {
                 Ok(line) => match self.session(line).await? {
                     SessionEnd::Done(end) => return Ok(end),
                     SessionEnd::Lost { reason, welcomed, answered } => {
-                        if welcomed {
+                        // Who is put off each time soon after the welcome does not come back faster for that.
+                        if welcomed && (!answered || begun.elapsed() >= SETTLED) {
                             delays = self.config.backoff.begin();
                         }
                         if welcomed || answered {

@@ -96,6 +96,11 @@ impl Solve {
                 if !self.problem.covers(question) || !self.tree.is_way(&moves) {
                     return Err(Refusal::ForeignSubject(id));
                 }
+                // It is not known any more whether its job was to be searched alone.
+                if hearsay && !self.shares() {
+                    self.ledger.end(id);
+                    return Ok(Taken::Done);
+                }
                 Told {
                     purpose: None,
                     moves,
@@ -142,6 +147,12 @@ impl Solve {
             }
             Some(Purpose::Recheck(_)) => None,
             Some(Purpose::Frontier(node)) if held => Some(node),
+            // What was broken off says nothing of a position that is searched in full by another one meanwhile.
+            _ if !solved && self.tree.positions().is_some() => {
+                self.ledger.end(id);
+                self.tally.note_work(found.nodes, elapsed);
+                return Ok(Taken::Done);
+            }
             _ if proof.is_none()
                 && !self.is_news(&moves)
                 && (hearsay
@@ -173,6 +184,8 @@ impl Solve {
 
     /// Ends a lease whose report cannot be what was found: its job goes out again.
     fn end_with_a_bad_report(&mut self, id: LeaseId) {
+        // Or it could come again under its seal.
+        self.ledger.end(id);
         match self.dispatch.scheduler.drop_lease(id).map(|lease| lease.purpose) {
             Some(Purpose::Frontier(node)) => {
                 self.dispatch.end_without_report(id, node, &mut *self.tree);

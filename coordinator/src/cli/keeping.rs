@@ -126,20 +126,21 @@ pub fn kept_solve(
     };
     let mut settings = settings_of(directory, games).map_err(bad)?;
     settings.memory = memory;
+    let cannot_read = || format!("cannot read {}", directory.display());
+    // What was proved counts as such, so that no machines that agree on a lie outvote it.
+    if ProofFolder::has_any(directory).with_context(cannot_read)? {
+        settings.belief.confirm = Confirm::Proof;
+    }
     let taken =
         take_up(directory, OtherProcess::Keeps, String::new(), settings.clone()).map_err(bad)?;
     // Not before: what is in the folder of a journal that is in use is not ours to tidy.
     let proofs = ProofFolder::beside_journal(settings.spec.clone(), directory);
-    let proofs = proofs.with_context(|| format!("cannot read {}", directory.display()))?;
+    let proofs = proofs.with_context(cannot_read)?;
     let mut solve = taken.solve;
-    // What was proved counts as such, so that no machines that agree on a lie outvote it; if it was not confirmed in
-    // another way in the end.
-    if !proofs.files()?.is_empty() {
-        settings.belief.confirm = Confirm::Proof;
-        let proved = taken_up_again(&solve, &settings).map_err(bad)?;
-        if proved.end().is_some() {
-            solve = proved;
-        }
+    if solve.end().is_none() && settings.belief.confirm == Confirm::Proof {
+        // It was confirmed in another way in the end.
+        settings.belief.confirm = Confirm::None;
+        solve = taken_up_again(&solve, &settings).map_err(bad)?;
     }
     Ok((solve, proofs))
 }

@@ -125,6 +125,11 @@ impl DriverHandle {
         self.commands.send(command).await.map_err(|_| DriverGone)
     }
 
+    /// Sends without waiting; nothing if the driver is gone, or so busy that there is no room.
+    pub(crate) fn send_if_room(&self, command: DriverCommand) {
+        let _ = self.commands.try_send(command);
+    }
+
     /// Sends from a thread that may wait.
     pub(crate) fn send_from_thread(&self, command: DriverCommand) -> Result<(), DriverGone> {
         self.commands.blocking_send(command).map_err(|_| DriverGone)

@@ -132,6 +132,13 @@ impl OwnSearches {
     }
 }
 
+impl Drop for OwnSearches {
+    /// Also where the driver has broken down.
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 /// What a search knows that comes to nothing.
 fn without_answer(job: &Job) -> Findings {
     let efforts = vec![EffortPair::UNIT; job.question.thresholds().1];

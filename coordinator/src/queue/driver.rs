@@ -91,6 +91,8 @@ pub struct QueueDriver {
     written: mpsc::UnboundedReceiver<WriterEvent>,
     /// Why nothing can be written at present.
     halted: Option<String>,
+    /// How often the certificates of entries could not be made.
+    uncertified: BTreeMap<u64, u32>,
     commands: mpsc::UnboundedReceiver<QueueCommand>,
     handle: QueueHandle,
     places: Places,
@@ -154,6 +156,7 @@ impl QueueDriver {
             writer,
             written,
             halted: None,
+            uncertified: BTreeMap::new(),
             commands,
             handle,
             places: Places::default(),

@@ -47,6 +47,15 @@ impl Template {
     }
 }
 
+/// An answer whose certificate could not be made, because of the machine.
+#[derive(Debug)]
+pub struct Uncertified {
+    /// What was wrong.
+    pub reason: String,
+    /// What was found.
+    pub found: Found,
+}
+
 /// How the solves of a queue are opened.
 #[derive(Clone)]
 pub struct Opening {
@@ -153,7 +162,7 @@ impl Opening {
         entry: &Entry,
         solve: &Solve,
         stopped: Option<String>,
-    ) -> anyhow::Result<(EndKind, String, Found)> {
+    ) -> Result<(EndKind, String, Found), Box<Uncertified>> {
         let mut found = found_of(solve, entry);
         let Some(end) = solve.end() else {
             let reason = stopped.unwrap_or_else(|| "it was stopped".to_owned());
@@ -168,11 +177,14 @@ impl Opening {
                 found.certificate = made;
                 Ok((EndKind::Solved, String::new(), found))
             }
-            Err(error) if is_no_proof(&error) => {
+            Err(error) => {
                 let reason = format!("its certificate could not be made: {error:#}");
-                Ok((EndKind::Failed, reason, found))
+                if is_no_proof(&error) {
+                    Ok((EndKind::Failed, reason, found))
+                } else {
+                    Err(Box::new(Uncertified { reason, found }))
+                }
             }
-            Err(error) => Err(error.context("its certificate could not be made")),
         }
     }
 

@@ -54,13 +54,10 @@ pub(super) async fn listen(
         let handed = if solve == 0 {
             match of_the_worker(kind) {
                 Ok(Some(readiness)) => {
-                    // At once, so that what it gives back with its next message is no loss; the queue comes later.
-                    let solves: Vec<(DriverHandle, WorkerId)> =
-                        routes.borrow().values().cloned().collect();
-                    for (driver, id) in solves {
-                        let event = Event::Readiness { worker: id, readiness: readiness.clone() };
-                        // A driver that is gone has ended.
-                        let _ = driver.send(DriverCommand::Tell { event }).await;
+                    // At once, so that what it gives back with its next message is no loss; the queue says so again.
+                    for (driver, id) in routes.borrow().values() {
+                        let event = Event::Readiness { worker: *id, readiness: readiness.clone() };
+                        driver.send_if_room(DriverCommand::Tell { event });
                     }
                     queue.send(QueueCommand::Readiness { worker, readiness });
                     Ok(())

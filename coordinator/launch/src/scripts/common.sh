@@ -94,7 +94,10 @@ drain() {
     for number in ${pid:+"$pid"} $(strays); do
         alive "$number" && running="$running $number:$ticks"
     done
-    [ -n "$running" ] || return 0
+    if [ -z "$running" ]; then
+        rm -f "$folder/asked"
+        return 0
+    fi
     stage draining
     ask_to_drain
     if ! ended_within "$1"; then

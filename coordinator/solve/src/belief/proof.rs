@@ -97,10 +97,9 @@ impl<'a, G: Game> Proofs<'a, G> {
         all
     }
 
-    /// The same by claims about the position itself alone, which is quick.
-    pub fn claimed(&self, position: &G::Position, threshold: Threshold) -> Option<bool> {
-        let key: u128 = self.game.key(position).into();
-        self.claims.implying(key, threshold).next().map(|(_, claim)| claim.holds)
+    /// The same by claims about the position with this key alone, which is quick.
+    pub fn claimed(&self, key: G::Key, threshold: Threshold) -> Option<bool> {
+        self.claims.implying(key.into(), threshold).next().map(|(_, claim)| claim.holds)
     }
 
     /// What it rests on that the position at the end of `moves` reaches thresholds, or that it does

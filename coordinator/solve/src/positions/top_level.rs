@@ -9,9 +9,9 @@ use super::{Position, Positions, State, Turn};
 use crate::belief::{Basis, Claims, Confirm};
 use crate::top_level::{MostProving, NodeRef, TopLevel, TreeSize, Whole};
 
-/// A search that has spent less than so small a part of its budget was broken off, as its worker paused or was cut off; after
-/// three losses a budget is a 512th of what it was.
-const BROKEN_OFF_BELOW: u64 = 1 << 10;
+/// A search that has spent less than so small a part of the whole budget was broken off, as its worker paused or was cut off:
+/// after two losses a budget is a 64th of what it was, and after three the position is given up.
+const BROKEN_OFF_BELOW: u64 = 64;
 /// After so many reports the next one without an answer counts, however small it is.
 const MOST_BROKEN_OFF: u64 = 8;
 

@@ -157,9 +157,8 @@ fn a_certificate_that_was_on_its_way_counts_after_a_restart() {
     assert!(life.solve.end().is_some());
 }
 
-/// A word that tells nothing is not recorded again.
 #[test]
-fn the_same_word_by_the_machine_that_has_said_it_is_no_news_after_a_restart() {
+fn a_report_that_comes_twice_after_a_restart_counts_once() {
     let before = before(Confirm::Answer);
     let mut life = before.taken_up();
     life.join(11, "two");
@@ -211,4 +210,22 @@ fn a_lease_that_is_not_remembered_counts_whatever_its_number() {
     assert!(life.leases.iter().all(|(_, lease, ..)| *lease < before.lease));
     life.report(11, before.lease, Some(before.subject.clone()), &before.findings, None).unwrap();
     assert_eq!(before.standing(&life), Some(Standing::Confirmed { by: MachineId(2) }));
+}
+
+/// The second time it would not be known any more what its job asked for.
+#[test]
+fn a_refused_report_does_not_come_again_under_its_seal() {
+    let mut settings = settings("connect4:4x4", "12212112", Some(">=draw"));
+    settings.journal = true;
+    let mut life = Life::begin(Solve::new(settings.clone()).unwrap(), Vec::new());
+    life.join(1, "one");
+    let (_, lease, job, seal) = life.leases.remove(0);
+    let found = run(&settings.spec, &job);
+    let nothing = Findings { efforts: Vec::new(), ..found.clone() };
+    let refused = life.report(1, lease, None, &nothing, None).unwrap_err();
+    assert!(matches!(refused, Refusal::BadFindings(..)), "{refused}");
+    let Job { moves, question, budget, .. } = job;
+    let subject = Subject { moves, question, budget, seal };
+    let again = life.report(1, lease, Some(subject), &found, None);
+    assert_eq!(again, Err(Refusal::Duplicate(lease)));
 }

@@ -71,6 +71,26 @@ fn a_certificate_shows_nothing_of_what_else_came_with_it() {
 }
 
 #[test]
+fn a_word_tells_something_if_it_is_the_second_one_or_the_contrary() {
+    let mut believed = Believed::new(2, Confirm::Answer);
+    let [one, two] = believed.machines[..] else { unreachable!() };
+    let [yes, no] = [true, false].map(|holds| [EffortPair::solved(holds)]);
+    let key = believed.key();
+    let tells = |believed: &Believed, machine, efforts: &[EffortPair]| {
+        believed.belief.would_learn(machine, key, THRESHOLD, efforts)
+    };
+    assert!(!tells(&believed, one, &yes), "nothing is claimed");
+    believed.hears(Word::Hearsay(one), true);
+    assert!(tells(&believed, one, &yes), "it is nobody's own word");
+    believed.hears(Word::Of(one), true);
+    assert!(!tells(&believed, one, &yes), "it has said so");
+    assert!(tells(&believed, two, &yes) && tells(&believed, one, &no));
+    assert!(!tells(&believed, two, &[EffortPair::UNIT]));
+    believed.hears(Word::Of(two), true);
+    assert!(!tells(&believed, two, &yes) && tells(&believed, two, &no));
+}
+
+#[test]
 fn what_is_proved_stays_when_the_machine_that_said_it_first_is_put_out() {
     let mut believed = Believed::new(1, Confirm::Proof);
     let one = believed.machines[0];

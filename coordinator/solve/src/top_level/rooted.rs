@@ -249,11 +249,12 @@ impl<G: Game, W: Width> TopLevel for Rooted<G, W> {
         let mut position = self.position(moves);
         let first = question.thresholds().0;
         let mut complete = |position: &mut G::Position, efforts: &mut [EffortPair]| {
+            let key = game.key(position);
             for (index, pair) in efforts.iter_mut().enumerate() {
                 let threshold = Threshold(first.0 + index as u8);
                 let known = match below {
                     true => proofs.verdict(position, threshold),
-                    false => proofs.claimed(position, threshold),
+                    false => proofs.claimed(key, threshold),
                 };
                 if let Some(holds) = known {
                     *pair = EffortPair::solved(holds);

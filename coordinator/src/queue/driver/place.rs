@@ -9,7 +9,7 @@ use std::time::Duration;
 use jlpns_queue::entry::{EndKind, Entry, Found};
 use jlpns_queue::shares::{Allotment, Taker};
 use jlpns_queue::{Queue, Sweep};
-use jlpns_solve::belief::Confirm;
+use jlpns_solve::belief::{Confirm, Identity};
 use jlpns_solve::{Event, Readiness, SolveStatus, WorkerId, WorkerInfo};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::spawn_blocking;
@@ -19,7 +19,7 @@ use tracing::{Instrument, info_span};
 use super::handle::{QueueCommand, QueueHandle};
 use super::workers::Worker;
 use crate::driver::{Driver, DriverCommand, DriverHandle};
-use crate::queue::opening::Opening;
+use crate::queue::opening::{Opening, Uncertified};
 use crate::queue::stream::attach;
 
 /// A sweep is closed when it was asked for nothing for so long.
@@ -43,6 +43,8 @@ pub enum PlaceEnd {
         /// With what.
         found: Found,
     },
+    /// That of an entry's own is answered, and the machine failed while its certificate was made.
+    Uncertified(Box<Uncertified>),
     /// A sweep that was closed.
     Sweep,
     /// It broke down.
@@ -81,7 +83,8 @@ impl Place {
         queue: &Queue,
     ) -> Option<Place> {
         let OpenedDriver { mut driver, sweep } = opened;
-        driver.begin_with_judged(queue.judged().map(|(identity, out)| (identity.clone(), out)));
+        let judged: Vec<(Identity, bool)> =
+            queue.judged().map(|(identity, is_out)| (identity.clone(), is_out)).collect();
         let entry: Option<Entry> = queue.entry(number).cloned();
         let (spec, has_long_jobs) = match (&sweep, &entry) {
             (Some(sweep), _) => (sweep.spec.clone(), false),
@@ -111,10 +114,15 @@ impl Place {
         };
         let (opening, queue_handle) = (opening.clone(), queue_handle.clone());
         tokio::spawn(async move {
-            let run = driver.run(async {
-                // Stopping and dropping mean the same.
-                let _ = stopped.await;
-            });
+            let run = async move {
+                // It may grow its tree anew, for which nobody waits.
+                driver.begin_with_judged(judged);
+                let stopped = async {
+                    // Stopping and dropping mean the same.
+                    let _ = stopped.await;
+                };
+                driver.run(stopped).await
+            };
             let run = run.instrument(span);
             // On a task of its own, so that a panic is an end like others.
             let end = match (tokio::spawn(run).await, entry) {
@@ -126,7 +134,7 @@ impl Place {
                     let end = move || opening.end_of(number, &entry, &solve, reason);
                     match spawn_blocking(end).await {
                         Ok(Ok((kind, reason, found))) => PlaceEnd::Solve { kind, reason, found },
-                        Ok(Err(error)) => PlaceEnd::Failed(format!("{error:#}")),
+                        Ok(Err(uncertified)) => PlaceEnd::Uncertified(uncertified),
                         Err(error) => PlaceEnd::Failed(error.to_string()),
                     }
                 }

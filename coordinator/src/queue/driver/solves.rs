@@ -4,14 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jlpns_queue::Sweep;
+use jlpns_queue::entry::EndKind;
 use jlpns_solve::SolveStatus;
 use tracing::warn;
 
 use super::place::{OpenedDriver, PlaceEnd};
 use super::{QueueCommand, QueueDriver, now_ms};
+use crate::queue::opening::Uncertified;
 
 /// After how long a solve is opened again that could not be, or broke down.
 const TRY_AGAIN: Duration = Duration::from_secs(10);
+/// A certificate that could not be made so often never will be: each try may take hours, and the next one comes after four
+/// times as long.
+const MOST_TRIES: u32 = 5;
 
 impl QueueDriver {
     /// How far a solve is. That of an entry's own is stopped at its limit.
@@ -48,16 +53,16 @@ impl QueueDriver {
             Err(error) => {
                 warn!("a solve of the queue cannot be opened, and is tried again: {error:#}");
                 let sweep = self.places.forget(number);
-                self.try_again(number, sweep);
+                self.try_again(number, sweep, TRY_AGAIN);
             }
         }
     }
 
     /// Opens a solve again after a while: what is wrong with the machine says nothing of an entry.
-    fn try_again(&self, number: u64, sweep: Option<Arc<Sweep>>) {
+    fn try_again(&self, number: u64, sweep: Option<Arc<Sweep>>, after: Duration) {
         let queue = self.handle.clone();
         tokio::spawn(async move {
-            tokio::time::sleep(TRY_AGAIN).await;
+            tokio::time::sleep(after).await;
             queue.send(QueueCommand::Again { number, sweep });
         });
     }
@@ -84,10 +89,23 @@ impl QueueDriver {
             PlaceEnd::Solve { kind, reason, found } => {
                 self.queue.solve_ended(number, kind, reason, found, now_ms());
             }
+            PlaceEnd::Uncertified(uncertified) => {
+                let Uncertified { reason, found } = *uncertified;
+                let tries = self.uncertified.entry(number).or_default();
+                *tries += 1;
+                if *tries < MOST_TRIES {
+                    warn!("entry {number} is answered, but {reason}; it is tried again");
+                    let after = TRY_AGAIN * 4_u32.pow(*tries - 1);
+                    self.try_again(number, None, after);
+                } else {
+                    self.uncertified.remove(&number);
+                    self.queue.solve_ended(number, EndKind::Failed, reason, found, now_ms());
+                }
+            }
             PlaceEnd::Sweep => {}
             PlaceEnd::Failed(reason) => {
                 warn!("a solve of the queue has broken down, and is opened again: {reason}");
-                self.try_again(number, place.sweep().cloned());
+                self.try_again(number, place.sweep().cloned(), TRY_AGAIN);
             }
         }
         if let Some((sweep, of, positions)) = self.places.take_again(&place) {
