@@ -157,6 +157,14 @@ impl<IO> Supervised<IO> {
         let reason = "this connection stayed unauthenticated for too long";
         Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, reason))
     }
+
+    /// An error when the connection is to end at once.
+    fn check_end(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        match self.poll_end(context) {
+            Poll::Ready(error) => Err(error),
+            Poll::Pending => Ok(()),
+        }
+    }
 }
 
 impl<IO: AsyncRead + Unpin> AsyncRead for Supervised<IO> {
@@ -165,9 +173,7 @@ impl<IO: AsyncRead + Unpin> AsyncRead for Supervised<IO> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if let Poll::Ready(error) = self.poll_end(context) {
-            return Poll::Ready(Err(error));
-        }
+        self.check_end(context)?;
         if self.connection.authentication() == Authentication::Refused {
             // The answer goes out, and however much more is asked waits in the network.
             return Poll::Pending;
@@ -183,9 +189,7 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Supervised<IO> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(error) = self.poll_end(context) {
-            return Poll::Ready(Err(error));
-        }
+        self.check_end(context)?;
         Pin::new(&mut self.io).poll_write(context, bytes)
     }
 
@@ -194,9 +198,7 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Supervised<IO> {
         context: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(error) = self.poll_end(context) {
-            return Poll::Ready(Err(error));
-        }
+        self.check_end(context)?;
         Pin::new(&mut self.io).poll_write_vectored(context, slices)
     }
 
@@ -205,16 +207,12 @@ impl<IO: AsyncWrite + Unpin> AsyncWrite for Supervised<IO> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Poll::Ready(error) = self.poll_end(context) {
-            return Poll::Ready(Err(error));
-        }
+        self.check_end(context)?;
         Pin::new(&mut self.io).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if let Poll::Ready(error) = self.poll_end(context) {
-            return Poll::Ready(Err(error));
-        }
+        self.check_end(context)?;
         Pin::new(&mut self.io).poll_shutdown(context)
     }
 }

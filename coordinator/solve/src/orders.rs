@@ -48,14 +48,9 @@ impl Solve {
     pub fn begin_with_judged(&mut self, judged: impl IntoIterator<Item = (Identity, bool)>) {
         let mut has_put_out = false;
         for (identity, is_out) in judged {
-            let Some(machine) = self.belief.machines().find(&identity) else { continue };
-            if is_out && self.belief.put_out(machine) {
-                self.record(Record::PutOut { machine });
-                has_put_out = true;
-            } else if !is_out && self.belief.is_quarantined(machine) {
-                self.belief.reinstate(machine);
-                self.record(Record::Reinstated { machine });
-            }
+            self.judge_machine(&identity, is_out);
+            let machine = self.belief.machines().find(&identity).filter(|_| is_out);
+            has_put_out |= machine.is_some_and(|machine| self.belief.put_out(machine));
         }
         if has_put_out {
             // It was about to be told by the word of who is out.
