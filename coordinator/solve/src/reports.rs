@@ -148,15 +148,16 @@ impl Solve {
             Some(Purpose::Recheck(_)) => None,
             Some(Purpose::Frontier(node)) if held => Some(node),
             // What was broken off says nothing of a position that is searched in full by another one meanwhile.
-            _ if !solved && self.tree.positions().is_some() => {
-                self.ledger.end(id);
-                self.tally.note_work(found.nodes, elapsed);
-                return Ok(Taken::Done);
-            }
-            _ if proof.is_none()
-                && !self.is_news(&moves)
-                && (hearsay
-                    || !self.belief.would_learn(machine, keys.position, first, &found.efforts)) =>
+            _ if !solved && self.tree.positions().is_some()
+                || proof.is_none()
+                    && !self.is_news(&moves)
+                    && (hearsay
+                        || !self.belief.would_learn(
+                            machine,
+                            keys.position,
+                            first,
+                            &found.efforts,
+                        )) =>
             {
                 self.ledger.end(id);
                 self.tally.note_work(found.nodes, elapsed);
